@@ -69,8 +69,9 @@ fn newest(
     precision: &str,
     fits: impl Fn(&Code) -> bool,
 ) -> Option<Code> {
-    let named = codes.iter().filter(|code| code.module == module && code.precision == precision);
-    named.filter(|code| fits(code)).max_by_key(|code| code.target).copied()
+    let candidates =
+        codes.iter().filter(|code| code.module == module && code.precision == precision);
+    candidates.filter(|code| fits(code)).max_by_key(|code| code.target).copied()
 }
 
 impl Code {
@@ -102,15 +103,15 @@ impl Code {
 
 /// Restores the text of PTX that is stored as `renumber` of `kernels/archive.py` describes: each number
 /// of a register or label is less by the last of its kind in the first operand of a preceding line.
-fn renumber(held: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(held.len() * 5 / 4);
+fn renumber(stored: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(stored.len() * 5 / 4);
     let mut last = BTreeMap::new();
-    for line in held.split_inclusive(|&byte| byte == b'\n') {
+    for line in stored.split_inclusive(|&byte| byte == b'\n') {
         let end = line.iter().position(|&byte| byte == b',').unwrap_or(line.len());
         let (mut results, mut at) = (Vec::new(), 0);
         while at < line.len() {
             let rest = &line[at..];
-            let Some((kind, length, number)) = numbered(rest) else {
+            let Some((kind, length, number)) = parse_register(rest) else {
                 text.push(rest[0]);
                 at += 1;
                 continue;
@@ -129,9 +130,10 @@ fn renumber(held: &[u8]) -> Vec<u8> {
 
 /// Parses the register or label, such as `%rd12` or `BB0_12`, at the beginning of a text: the part before the number,
 /// the length of both, and the number.
-fn numbered(text: &[u8]) -> Option<(&[u8], usize, i64)> {
-    let leading =
-        |rest: &[u8], is: fn(&u8) -> bool| rest.iter().take_while(|byte| is(byte)).count();
+fn parse_register(text: &[u8]) -> Option<(&[u8], usize, i64)> {
+    let leading = |rest: &[u8], predicate: fn(&u8) -> bool| {
+        rest.iter().take_while(|byte| predicate(byte)).count()
+    };
     let kind = match text {
         [b'%', rest @ ..] => 1 + leading(rest, u8::is_ascii_lowercase),
         [b'B', b'B', rest @ ..] => 3 + leading(rest, u8::is_ascii_digit),
@@ -186,8 +188,8 @@ pub(crate) mod tests {
 
     /// Cards for which a module has machine code: `MACHINES` and `FEWER` of kernels/build.py.
     fn cards(module: &str, precision: &str) -> &'static [u32] {
-        let seldom = ["_high", "_large", "_span", "_absolute", "quick"];
-        match (seldom.iter().any(|part| module.contains(part)), precision) {
+        let optional = ["_high", "_large", "_span", "_absolute", "quick"];
+        match (optional.iter().any(|part| module.contains(part)), precision) {
             (false, "f32") => &[75, 80, 90, 100, 120],
             (false, _) => &[80, 90, 100],
             (true, "f32") => &[80, 90],
@@ -196,7 +198,7 @@ pub(crate) mod tests {
     }
 
     /// Returns whether a module has this kernel.
-    pub(crate) fn holds(module: &str, name: &str) -> bool {
+    pub(crate) fn has_kernel(module: &str, name: &str) -> bool {
         let text = ptx(codes(), module, "f32", 75).unwrap().unpack().unwrap();
         String::from_utf8(text).unwrap().contains(&format!(".entry {name}_f32("))
     }
@@ -223,76 +225,76 @@ pub(crate) mod tests {
         let mut codes: Vec<_> = cards.map(|target| code(Kind::Cubin, target, "f32")).into();
         codes.extend([75, 90, 80].map(|target| code(Kind::Ptx, target, "f32")));
         codes.push(code(Kind::Ptx, 75, "f64"));
-        let of = |capability| {
+        let targets = |capability| {
             let target = |code: Option<Code>| code.map(|code| code.target);
             let found = cubin(&codes, "a", "f32", capability);
             (target(found), target(ptx(&codes, "a", "f32", capability)))
         };
-        assert_eq!(of(70), (None, None));
-        assert_eq!(of(75), (Some(75), Some(75)));
-        assert_eq!(of(80), (Some(80), Some(80)));
-        assert_eq!(of(86), (Some(86), Some(80)));
-        assert_eq!(of(87), (Some(86), Some(80)));
-        assert_eq!(of(89), (Some(86), Some(80)));
-        assert_eq!(of(90), (Some(90), Some(90)));
-        assert_eq!(of(100), (Some(100), Some(90)));
-        assert_eq!(of(103), (Some(100), Some(90)));
-        assert_eq!(of(110), (None, Some(90)));
-        assert_eq!(of(121), (Some(120), Some(90)));
-        assert_eq!(of(130), (None, Some(90)));
+        assert_eq!(targets(70), (None, None));
+        assert_eq!(targets(75), (Some(75), Some(75)));
+        assert_eq!(targets(80), (Some(80), Some(80)));
+        assert_eq!(targets(86), (Some(86), Some(80)));
+        assert_eq!(targets(87), (Some(86), Some(80)));
+        assert_eq!(targets(89), (Some(86), Some(80)));
+        assert_eq!(targets(90), (Some(90), Some(90)));
+        assert_eq!(targets(100), (Some(100), Some(90)));
+        assert_eq!(targets(103), (Some(100), Some(90)));
+        assert_eq!(targets(110), (None, Some(90)));
+        assert_eq!(targets(121), (Some(120), Some(90)));
+        assert_eq!(targets(130), (None, Some(90)));
         assert!(cubin(&codes, "a", "f64", 90).is_none());
         assert!(ptx(&codes, "a", "f64", 90).is_some_and(|code| code.target == 75));
         assert!(ptx(&codes, "b", "f32", 90).is_none());
     }
 
     #[test]
-    fn every_kernel_is_there_for_every_card() {
+    fn every_card_has_every_kernel() {
         let names = |codes: &[Code]| codes.iter().map(Code::name).collect::<BTreeSet<_>>();
-        let mut wanted = BTreeSet::new();
+        let mut expected = BTreeSet::new();
         for module in sources() {
             for precision in ["f32", "f64"] {
                 let named = |kind: &str, target| format!("{module}.{precision}.{kind}_{target}");
                 let machines = cards(&module, precision);
-                wanted.extend(machines.iter().map(|&target| named("sm", target)));
+                expected.extend(machines.iter().map(|&target| named("sm", target)));
                 // `ONLY` of kernels/build.py.
                 if (module.as_str(), precision) != ("peak_large", "f64") {
-                    wanted.extend(VIRTUAL.map(|target| named("compute", target)));
+                    expected.extend(VIRTUAL.map(|target| named("compute", target)));
                 }
             }
         }
-        assert!(wanted.len() >= 27 * 2 * 5);
-        assert_eq!(names(codes()), wanted);
-        assert_eq!(codes().len(), wanted.len(), "something is there twice");
+        assert!(expected.len() >= 27 * 2 * 5);
+        assert_eq!(names(codes()), expected);
+        assert_eq!(codes().len(), expected.len(), "something is there twice");
     }
 
     #[test]
-    fn machine_code_is_of_the_card_it_is_said_to_be() {
+    fn machine_code_is_for_the_named_card() {
         for code in codes().iter().filter(|code| code.kind == Kind::Cubin) {
             let image = code.unpack().unwrap();
             let (name, half) = (code.name(), |at| u16::from_le_bytes([image[at], image[at + 1]]));
             assert_eq!(&image[..6], b"\x7fELF\x02\x01", "{name}");
             assert_eq!(half(18), 190, "{name} is for another machine than CUDA's");
             // From Blackwell on, the card stands a byte higher in the flags.
-            let place = if image[8] < 8 { 48 } else { 49 };
-            assert_eq!(u32::from(image[place]), code.target, "{name}");
+            let offset = if image[8] < 8 { 48 } else { 49 };
+            assert_eq!(u32::from(image[offset]), code.target, "{name}");
             let entry = format!("_{}\0", code.precision);
-            let shown = image.windows(entry.len()).any(|part| part == entry.as_bytes());
-            assert!(shown, "{name} has no kernel of its precision");
+            let found = image.windows(entry.len()).any(|part| part == entry.as_bytes());
+            assert!(found, "{name} has no kernel of its precision");
         }
     }
 
     #[test]
-    fn ptx_is_held_with_numbers_that_are_differences() {
-        let held = "%tid.x, %r7, -1\n%r7, [%rd5+8], {%f-2, %p3}\n%r1, %r0, %r-3\n\
+    fn ptx_numbers_are_stored_as_differences() {
+        let stored = "%tid.x, %r7, -1\n%r7, [%rd5+8], {%f-2, %p3}\n%r1, %r0, %r-3\n\
                     @%p3 bra $L__BB0_12;\n$L__BB0_1: %r-1\nBB0, BB0_, BB1_5, %-1, %r-, %r\n%r";
         let text = "%tid.x, %r7, -1\n%r7, [%rd5+8], {%f-2, %p3}\n%r8, %r7, %r4\n\
                     @%p3 bra $L__BB0_12;\n$L__BB0_13: %r7\nBB0, BB0_, BB1_5, %-1, %r-, %r\n%r";
-        assert_eq!(String::from_utf8(renumber(held.as_bytes())).unwrap(), text);
+        assert_eq!(String::from_utf8(renumber(stored.as_bytes())).unwrap(), text);
         assert_eq!(renumber(b""), b"");
     }
 
     #[test]
-    fn ptx_is_for_old_drivers_and_fuses_nothing() {
+    fn ptx_is_for_old_drivers_without_fused_operations() {
         for code in codes().iter().filter(|code| code.kind == Kind::Ptx) {
             let image = code.unpack().unwrap();
             let text = std::ffi::CStr::from_bytes_with_nul(&image).unwrap().to_str().unwrap();
@@ -307,11 +309,11 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_no_archive_is_refused() {
+    fn invalid_archives_are_rejected() {
         let line = "farpoint kernels 3\na ptx 3 a:f32:75:3";
         let archive = |text: String| read(Vec::leak(text.into_bytes()));
         assert_eq!(archive(format!("{line}\n\nabc")).map(|codes| codes.len()), Some(1));
-        for wrong in [
+        for invalid in [
             String::new(),
             "farpoint kernels 2\na ptx 3 a:f32:75:3\n\nabc".into(),
             format!("{line}\n\nab"),
@@ -319,7 +321,7 @@ pub(crate) mod tests {
             format!("{line},a:f32:80\n\nabc"),
             format!("{line}\nb elf 3 b:f32:75:3\n\nabcabc"),
         ] {
-            assert!(archive(wrong.clone()).is_none(), "{wrong}");
+            assert!(archive(invalid.clone()).is_none(), "{invalid}");
         }
         let broken = &archive(format!("{line}\n\nabc")).unwrap()[0];
         assert!(broken.unpack().is_err());

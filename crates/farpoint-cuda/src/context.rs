@@ -7,23 +7,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Minimum number of bytes that the device's default pool keeps for the next run; the rest is returned
 /// to the driver when a stream is synchronized.
-const KEPT: u64 = 256 << 20;
+const RETAINED_BYTES: u64 = 256 << 20;
 
 /// Makes the device's default pool keep some memory, never less than before: other libraries use the
 /// same pool.
-pub(crate) fn keep(gpu: sys::CUdevice) -> Result<(), Error> {
+pub(crate) fn retain_memory(gpu: sys::CUdevice) -> Result<(), Error> {
     let threshold = sys::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     let mut pool = std::ptr::null_mut();
-    let mut kept = 0u64;
+    let mut retained = 0u64;
     // SAFETY: writes the pool, which belongs to the device.
     let code = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, gpu) };
     check("cuDeviceGetDefaultMemPool", code)?;
     // SAFETY: this attribute is one 64-bit number.
-    let code = unsafe { sys::cuMemPoolGetAttribute(pool, threshold, (&raw mut kept).cast()) };
+    let code = unsafe { sys::cuMemPoolGetAttribute(pool, threshold, (&raw mut retained).cast()) };
     check("cuMemPoolGetAttribute", code)?;
-    kept = kept.max(KEPT);
+    retained = retained.max(RETAINED_BYTES);
     // SAFETY: reads one 64-bit number, which this attribute is.
-    let code = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut kept).cast()) };
+    let code = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut retained).cast()) };
     check("cuMemPoolSetAttribute", code)
 }
 
@@ -43,17 +43,17 @@ unsafe impl Sync for Context {}
 
 impl Context {
     /// Retains the context of the GPU with this ordinal, used as one of at most this compute capability.
-    pub(crate) fn new(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
+    pub(crate) fn new(ordinal: usize, max_capability: Option<u32>) -> Result<Self, Error> {
         let handle = properties::handle(ordinal)?;
-        let mut properties = properties::of(handle)?;
-        if let Some(most) = most {
-            properties = properties.at_most(most);
+        let mut properties = properties::query(handle)?;
+        if let Some(max_capability) = max_capability {
+            properties = properties.at_most(max_capability);
         }
         if !properties.pools {
             let name = properties.name;
             return Err(Error::Unsupported(format!("{name}: its driver has no memory pools")));
         }
-        keep(handle)?;
+        retain_memory(handle)?;
         let mut context = std::ptr::null_mut();
         // SAFETY: writes the context, which `drop` releases.
         let code = unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, handle) };
@@ -106,7 +106,7 @@ pub(crate) struct Current<'a>(PhantomData<(&'a Context, *const ())>);
 impl Drop for Current<'_> {
     fn drop(&mut self) {
         let mut context = std::ptr::null_mut();
-        // SAFETY: takes off what `bind` put on.
+        // SAFETY: pops the context that `bind` pushed.
         let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut context) };
     }
 }
@@ -127,7 +127,7 @@ impl Relaxed {
 
 impl Drop for Relaxed {
     fn drop(&mut self) {
-        // SAFETY: exchanges one number; puts back what was.
+        // SAFETY: exchanges one number; restores the mode.
         let _ = unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut self.0) };
     }
 }

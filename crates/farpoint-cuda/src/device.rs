@@ -15,7 +15,7 @@ impl Gpu {
     }
 
     /// A cloud on a single GPU is not shared.
-    fn fewest_rows_shared(&self) -> usize {
+    fn min_shared_rows(&self) -> usize {
         usize::MAX
     }
 }
@@ -31,19 +31,19 @@ impl Gpus {
         job: &Sampler,
         cloud: &P,
     ) -> Result<Option<Placement>, Error> {
-        fps::run::placement(self.as_slice(), self.fewest_rows_shared(), job, &cloud)
+        fps::run::placement(self.as_slice(), self.min_shared_rows(), job, &cloud)
     }
 }
 
 compiled_once! {
     fn sample_one<'a, 'b, T: CudaScalar>(
         gpus: &'a [Gpu],
-        fewest: usize,
+        min_shared_rows: usize,
         job: &'a Sampler,
         points: &'a dyn Points<T>,
         observer: Option<Observer<'b>>,
     ) -> Result<Sample<T>, Error> {
-        caught(|| Ok(fps::run::one(gpus, fewest, job, points, observer)))?
+        caught(|| Ok(fps::run::one(gpus, min_shared_rows, job, points, observer)))?
     }
 }
 
@@ -130,7 +130,7 @@ macro_rules! device {
                 points: &P,
                 observer: Option<Observer<'_>>,
             ) -> Result<Sample<T>, Error> {
-                sample_one(self.as_slice(), self.fewest_rows_shared(), job, &points, observer)
+                sample_one(self.as_slice(), self.min_shared_rows(), job, &points, observer)
             }
 
             fn sample_batch<P: Points<T>>(

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) use sys::symbol;
 
 /// Oldest driver version that can load the kernels' PTX (version 8.4, of CUDA 12.4).
-const OLDEST: c_int = 12_040;
+const MIN_VERSION: c_int = 12_040;
 
 /// Checks whether CUDA can be used on this machine.
 ///
@@ -26,13 +26,13 @@ pub fn available() -> Result<(), CudaUnavailable> {
     }
     if !is_first_process(std::process::id()) {
         // Only read: if a thread of the parent was about to initialize it, or held a device's lock,
-        // nobody in this process ever will.
+        // no thread of this process ever will.
         return match FOUND.get() {
             Some(Err(unavailable)) => Err(unavailable.clone()),
             _ => Err(CudaUnavailable { reason: FORKED.into() }),
         };
     }
-    FOUND.get_or_init(|| look().map_err(|reason| CudaUnavailable { reason })).clone()
+    FOUND.get_or_init(|| load().map_err(|reason| CudaUnavailable { reason })).clone()
 }
 
 /// Reason why nothing works in a build without kernels.
@@ -40,8 +40,8 @@ const NOT_BUILT: &str = "this build of farpoint has no kernels; build it with th
     farpoint-cuda: kernels)";
 
 /// Reason why nothing works in a process that was forked after the driver was started.
-const FORKED: &str = "it was started in the process that this one was forked from, and does not \
-    outlive a fork; start processes afresh, in Python by \
+const FORKED: &str = "it was initialized before this process was forked, and does not \
+    survive a fork; start new processes instead, in Python by \
     multiprocessing.set_start_method(\"spawn\") or a DataLoader's \
     multiprocessing_context=\"spawn\"";
 
@@ -49,8 +49,8 @@ const FORKED: &str = "it was started in the process that this one was forked fro
 fn is_first_process(process: u32) -> bool {
     /// No process has the number 0.
     static FIRST: AtomicU32 = AtomicU32::new(0);
-    let before = FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed);
-    before.map_or_else(|first| first == process, |_| true)
+    let previous = FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed);
+    previous.map_or_else(|first| first == process, |_| true)
 }
 
 /// Returns the number of CUDA devices.
@@ -71,33 +71,33 @@ pub fn device_count() -> Result<usize, Error> {
 /// If CUDA can't be used, or did not allocate the memory.
 pub fn device_of(address: u64) -> Result<usize, Error> {
     available()?;
-    let which = sys::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    let attribute = sys::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
     let mut ordinal: c_int = 0;
     // SAFETY: writes one number, of the size that this attribute has; the address is looked up,
     // not followed.
-    let code = unsafe { sys::cuPointerGetAttribute((&raw mut ordinal).cast(), which, address) };
+    let code = unsafe { sys::cuPointerGetAttribute((&raw mut ordinal).cast(), attribute, address) };
     check("cuPointerGetAttribute", code)?;
     Ok(ordinal as usize)
 }
 
-fn look() -> Result<(), String> {
+fn load() -> Result<(), String> {
     sys::open()?;
-    let mut found = 0;
+    let mut version = 0;
     // SAFETY: writes one number.
-    if unsafe { sys::cuDriverGetVersion(&mut found) } == sys::CUresult::CUDA_SUCCESS
-        && found < OLDEST
+    if unsafe { sys::cuDriverGetVersion(&mut version) } == sys::CUresult::CUDA_SUCCESS
+        && version < MIN_VERSION
     {
-        let (major, minor) = (found / 1000, found % 1000 / 10);
+        let (major, minor) = (version / 1000, version % 1000 / 10);
         return Err(format!(
-            "the NVIDIA driver is too old: it is of CUDA {major}.{minor}, and 12.4 or later is \
-             needed"
+            "the NVIDIA driver is too old: it supports CUDA {major}.{minor}; 12.4 or later is \
+             required"
         ));
     }
     // SAFETY: may be called any number of times.
     match unsafe { sys::cuInit(0) }.0 {
         0 => Ok(()),
         3 => Err(format!("the NVIDIA driver does not start (error 3 of cuInit): {FORKED}")),
-        100 => Err("there is an NVIDIA driver but no GPU that it can use".into()),
+        100 => Err("the NVIDIA driver finds no usable GPU".into()),
         34 => Err("libcuda is the toolkit's stub, not an NVIDIA driver".into()),
         803 => Err("the NVIDIA driver and its library differ in version; restart".into()),
         code => Err(format!("the NVIDIA driver does not start (error {code} of cuInit)")),
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_forked_process_is_another() {
+    fn a_forked_process_is_not_the_first() {
         let process = std::process::id();
         assert!(is_first_process(process) && is_first_process(process));
         // As the child process of a fork sees it.

@@ -46,13 +46,13 @@ pub enum Error {
     },
     /// A cloud is larger than its GPU, and the host has too little memory for the rest.
     #[error(
-        "out of host memory: what the GPU has no room for takes {wanted} bytes of host memory, and {free} may be \
-         taken; use several GPUs, or sample on the CPU or through the disk (--memory)"
+        "out of host memory: the part of the cloud that does not fit the GPU needs {wanted} bytes, and {free} are \
+         available; use several GPUs, or sample on the CPU or through the disk (--memory)"
     )]
     OutOfHostMemory {
         /// Bytes of host memory requested.
         wanted: usize,
-        /// Bytes that may be taken: the free memory less a sixteenth.
+        /// Bytes available: the free memory less a sixteenth.
         free: usize,
     },
     /// A kernel could not be loaded, could not be started, or failed.
@@ -67,9 +67,9 @@ pub enum Error {
     /// kernel gave up. Unfinished results hold values that no run returns: indices -1, distances and
     /// gradients NaN, numbers of samples 0. The device remains usable.
     #[error(
-        "the kernel {kernel} gave up: it waited {seconds:.1} s for {waited_for} without progress; what \
-         it did not finish is void (indices -1, distances NaN). The GPU still works, so call again; \
-         if the card was only slow (other programs, a debugger), allow more by Gpu::set_patience"
+        "the kernel {kernel} gave up: it waited {seconds:.1} s for {waited_for} without progress; \
+         unfinished results are invalid (indices -1, distances NaN). The GPU still works, so call again; \
+         if the card was only slow (other programs, a debugger), raise the limit with Gpu::set_patience"
     )]
     GaveUp {
         /// The kernel.
@@ -121,11 +121,11 @@ impl Error {
         bytes: impl Fn(usize) -> usize,
     ) -> Self {
         if let Self::OutOfMemory { free, fit, .. } = &mut self {
-            let most = free.saturating_add(held);
+            let available = free.saturating_add(held);
             let (mut low, mut high) = (0, rows.saturating_add(1));
             while high - low > 1 {
                 let middle = low + (high - low) / 2;
-                if bytes(middle) <= most {
+                if bytes(middle) <= available {
                     low = middle;
                 } else {
                     high = middle;
@@ -141,14 +141,14 @@ impl Error {
 mod tests {
     use super::*;
 
-    fn refused(free: usize) -> Error {
+    fn out_of_memory(free: usize) -> Error {
         Error::OutOfMemory { what: "scratch memory", wanted: 4_200, free, total: 9_000, fit: None }
     }
 
     #[test]
-    fn too_little_memory_says_what_fits() {
+    fn out_of_memory_errors_name_the_size_that_fits() {
         let bytes = |rows| 200 + 40 * rows;
-        let fit = |held, rows| match refused(1_000).with_fit(held, rows, bytes) {
+        let fit = |held, rows| match out_of_memory(1_000).with_fit(held, rows, bytes) {
             Error::OutOfMemory { fit, .. } => fit.unwrap(),
             other => panic!("{other}"),
         };
@@ -158,12 +158,12 @@ mod tests {
         // The card has room, but not for that many clouds at once.
         assert_eq!(fit(10_000, 100), 100);
         assert_eq!(fit(0, 0), 0);
-        let text = refused(1_000).with_fit(0, 100, bytes).to_string();
+        let text = out_of_memory(1_000).with_fit(0, 100, bytes).to_string();
         assert!(
             text.ends_with("1000 of 9000 bytes are free; clouds of up to 20 points fit"),
             "{text}"
         );
-        assert!(refused(1_000).to_string().ends_with("are free"));
+        assert!(out_of_memory(1_000).to_string().ends_with("are free"));
         let other = Error::Unsupported("this".into());
         assert_eq!(other.clone().with_fit(0, 5, bytes), other);
     }

@@ -23,13 +23,13 @@ pub struct Gpu(Arc<Inner>);
 struct Inner {
     ordinal: usize,
     /// Compute capability that it is limited to, if any.
-    most: Option<u32>,
+    max_capability: Option<u32>,
     modules: Modules,
     watch: Watch,
     /// Address of the coefficients of FastPoint's estimator.
     estimator: OncePerKey<(), u64>,
     /// Bytes of its memory that a test lets it use.
-    room: AtomicUsize,
+    memory_limit: AtomicUsize,
     /// Blocks per pair of [`farpoint::Method::Tree`], as set by a test; 0 if not set.
     tree_team: AtomicU32,
     /// Dropped last: the other fields depend on it.
@@ -55,22 +55,23 @@ impl Gpu {
     /// # Errors
     /// As [`Gpu::new`].
     #[doc(hidden)]
-    pub fn with_capability(ordinal: usize, most: u32) -> Result<Self, Error> {
-        Self::open(ordinal, Some(most))
+    pub fn with_capability(ordinal: usize, max_capability: u32) -> Result<Self, Error> {
+        Self::open(ordinal, Some(max_capability))
     }
 
-    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
+    fn open(ordinal: usize, max_capability: Option<u32>) -> Result<Self, Error> {
         let count = driver::device_count()?;
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|gpu| !gpu.0.context.is_lost());
-        let is_it = |gpu: &&Self| gpu.0.ordinal == ordinal && gpu.0.most == most;
-        if let Some(gpu) = open.iter().find(is_it) {
+        let matches =
+            |gpu: &&Self| gpu.0.ordinal == ordinal && gpu.0.max_capability == max_capability;
+        if let Some(gpu) = open.iter().find(matches) {
             return Ok(gpu.clone());
         }
-        let gpu = Self(Arc::new(Inner::open(ordinal, most)?));
+        let gpu = Self(Arc::new(Inner::open(ordinal, max_capability)?));
         open.push(gpu.clone());
         Ok(gpu)
     }
@@ -83,12 +84,12 @@ impl Gpu {
         (0..driver::device_count()?).map(Self::new).collect()
     }
 
-    /// Ordinal of the GPU on this machine, from 0.
+    /// Returns the ordinal of the GPU on this machine, from 0.
     pub fn ordinal(&self) -> usize {
         self.0.ordinal
     }
 
-    /// Name, size and features of the GPU.
+    /// Returns name, size and features of the GPU.
     pub fn properties(&self) -> &Properties {
         &self.0.context.properties
     }
@@ -96,18 +97,22 @@ impl Gpu {
     /// For tests: places clouds that take more bytes of its memory than this partly in host memory, as if the GPU had
     /// no more; as much as is free if `None`. Changes the time that takes, never a result.
     #[doc(hidden)]
-    pub fn set_room(&self, bytes: Option<usize>) {
-        self.0.room.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);
+    pub fn set_memory_limit(&self, bytes: Option<usize>) {
+        self.0.memory_limit.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);
     }
 
     /// Returns whether a test has limited its memory.
-    pub(crate) fn has_less_room(&self) -> bool {
-        self.0.room.load(Ordering::Relaxed) != usize::MAX
+    pub(crate) fn has_memory_limit(&self) -> bool {
+        self.0.memory_limit.load(Ordering::Relaxed) != usize::MAX
     }
 
-    /// Bytes of its memory that a cloud may take: the free ones less `kept`.
-    pub(crate) fn room(&self, kept: usize) -> Result<usize, Error> {
-        Ok(self.memory()?.0.saturating_sub(kept).min(self.0.room.load(Ordering::Relaxed)))
+    /// Returns the bytes of its memory that a cloud may take: the free ones less `reserve`.
+    pub(crate) fn available_memory(&self, reserve: usize) -> Result<usize, Error> {
+        Ok(self
+            .memory()?
+            .0
+            .saturating_sub(reserve)
+            .min(self.0.memory_limit.load(Ordering::Relaxed)))
     }
 
     /// Returns the free and the total bytes of memory.
@@ -202,16 +207,25 @@ impl PartialEq for Gpu {
 }
 
 impl Inner {
-    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
-        let context = Context::new(ordinal, most)?;
+    fn open(ordinal: usize, max_capability: Option<u32>) -> Result<Self, Error> {
+        let context = Context::new(ordinal, max_capability)?;
         let watch = {
             let _current = context.bind()?;
             Watch::new()?
         };
         // Machine code is for the card as it is.
-        let modules = Modules::new(context.properties.capability, most.is_none());
+        let modules = Modules::new(context.properties.capability, max_capability.is_none());
         let (estimator, tree_team) = (OncePerKey::default(), AtomicU32::new(0));
-        let room = AtomicUsize::new(usize::MAX);
-        Ok(Self { ordinal, most, modules, watch, estimator, room, tree_team, context })
+        let memory_limit = AtomicUsize::new(usize::MAX);
+        Ok(Self {
+            ordinal,
+            max_capability,
+            modules,
+            watch,
+            estimator,
+            memory_limit,
+            tree_team,
+            context,
+        })
     }
 }

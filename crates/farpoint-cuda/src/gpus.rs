@@ -25,11 +25,11 @@ use std::thread::ScopedJoinHandle;
 pub struct Gpus {
     gpus: Vec<Gpu>,
     /// Number of rows from which on a cloud is shared.
-    fewest: usize,
+    min_shared_rows: usize,
 }
 
 /// Number of rows from which on a cloud takes less time on several GPUs.
-const PAYS: usize = 100_000_000;
+const MIN_SHARED_ROWS: usize = 100_000_000;
 
 impl Gpus {
     /// Combines these GPUs. One may be listed several times: it then works on several parts at once.
@@ -38,8 +38,8 @@ impl Gpus {
     /// If there is none.
     pub fn new(gpus: Vec<Gpu>) -> Result<Self, Error> {
         match gpus.is_empty() {
-            true => Err(Error::Unsupported("no GPU was given".into())),
-            false => Ok(Self { gpus, fewest: PAYS }),
+            true => Err(Error::Unsupported("the list of GPUs is empty".into())),
+            false => Ok(Self { gpus, min_shared_rows: MIN_SHARED_ROWS }),
         }
     }
 
@@ -61,43 +61,43 @@ impl Gpus {
     #[doc(hidden)]
     #[must_use]
     pub fn sharing_from(self, rows: usize) -> Self {
-        Self { fewest: rows, ..self }
+        Self { min_shared_rows: rows, ..self }
     }
 
-    pub(crate) fn fewest_rows_shared(&self) -> usize {
-        self.fewest
+    pub(crate) fn min_shared_rows(&self) -> usize {
+        self.min_shared_rows
     }
 }
 
-/// Runs `one` for consecutive jobs on each GPU, all concurrently; `work` is the cost of each job. The
+/// Runs `run` for consecutive jobs on each GPU, all concurrently; `work` is the cost of each job. The
 /// results are in the order of the jobs.
 pub(crate) fn spread<J: Sync, R: Send>(
     gpus: &[Gpu],
     jobs: &[J],
     work: impl Fn(&J) -> usize,
-    one: impl Fn(&Gpu, &[J]) -> Result<Vec<R>, Error> + Sync,
+    run: impl Fn(&Gpu, &[J]) -> Result<Vec<R>, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
     if let [gpu] = gpus {
-        return one(gpu, jobs);
+        return run(gpu, jobs);
     }
     let work: Vec<_> = jobs.iter().map(work).collect();
     let ends = split(&work, gpus.len());
     let results = std::thread::scope(|scope| {
-        let (mut from, one) = (0, &one);
+        let (mut from, run) = (0, &run);
         let threads: Vec<_> = std::iter::zip(gpus, ends)
             .map(|(gpu, to)| {
                 let share = &jobs[from..to];
                 from = to;
-                spawned(scope, move || one(gpu, share))
+                spawned(scope, move || run(gpu, share))
             })
             .collect();
-        threads.into_iter().map(joined).collect::<Result<Vec<_>, _>>()
+        threads.into_iter().map(join_or_run).collect::<Result<Vec<_>, _>>()
     })?;
     Ok(results.into_iter().flatten().collect())
 }
 
 /// Returns the result of a thread's work; the work runs here if the system refused the thread.
-pub(crate) fn joined<R>(thread: Result<ScopedJoinHandle<'_, R>, impl FnOnce() -> R>) -> R {
+pub(crate) fn join_or_run<R>(thread: Result<ScopedJoinHandle<'_, R>, impl FnOnce() -> R>) -> R {
     match thread {
         Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
         Err(work) => work(),
@@ -106,14 +106,14 @@ pub(crate) fn joined<R>(thread: Result<ScopedJoinHandle<'_, R>, impl FnOnce() ->
 
 /// Returns the ends of `parts` runs of about equal work.
 fn split(work: &[usize], parts: usize) -> Vec<usize> {
-    let all: usize = work.iter().sum();
+    let total: usize = work.iter().sum();
     let mut done = 0;
     let mut end = 0;
     (1..=parts)
         .map(|part| {
-            let goal = all as u128 * part as u128 / parts as u128;
+            let target = total as u128 * part as u128 / parts as u128;
             // A job belongs to the part that contains its middle.
-            while end < work.len() && (2 * done + work[end]) as u128 <= 2 * goal {
+            while end < work.len() && (2 * done + work[end]) as u128 <= 2 * target {
                 done += work[end];
                 end += 1;
             }

@@ -29,13 +29,13 @@ impl Stream {
         // SAFETY: the stream lives.
         let code = unsafe { sys::cuStreamBeginCapture_v2(self.handle(), mode) };
         gpu.check("cuStreamBeginCapture", code)?;
-        let worked = work();
+        let result = work();
         let mut graph = std::ptr::null_mut();
         // The capture must end even if the work failed.
         // SAFETY: begun above; writes the graph.
         let code = unsafe { sys::cuStreamEndCapture(self.handle(), &mut graph) };
         let graph = Template(graph);
-        worked?;
+        result?;
         gpu.check("cuStreamEndCapture", code)?;
         let mut exec = std::ptr::null_mut();
         // SAFETY: the graph was just made; writes the executable one.

@@ -1,7 +1,7 @@
 //! Timeouts: kernels whose blocks wait for each other give up instead of waiting forever
 //! (`kernels/common/guard.cuh`), and report so to the [`crate::watch::Watch`] of their GPU.
 
-use crate::watch::NOBODY;
+use crate::watch::NO_BLOCK;
 use crate::{Gpu, Stream};
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ impl Guard {
             kernel: kernel as u32,
             absent_stage: absent,
             // Every team of several blocks has a block 1.
-            absent_block: if absent == NOBODY { NOBODY } else { 1 },
+            absent_block: if absent == NO_BLOCK { NO_BLOCK } else { 1 },
         }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kernel_tells_is_said_in_words() {
+    fn reports_of_kernels_are_decoded() {
         let names = ["FOR_BLOCKS = 1", "FOR_OFFERS = 2", "FOR_CANDIDATES = 3", "FOR_DECISIONS = 4"];
         assert!(SOURCE.contains(&format!("enum Waiting {{ {} }};", names.join(", "))));
         let words = [(1, "barrier"), (2, "offers"), (3, "candidates"), (4, "decisions")];

@@ -7,25 +7,25 @@ use farpoint::BadRows;
 use farpoint::backend::memory as fallible;
 
 /// Maximum number of clouds or axes per launch.
-const MOST: usize = 1 << 24;
+const MAX_BATCH: usize = 1 << 24;
 
 /// Maximum number of rows per cloud: kernels count rows in 32 bits, and step beyond the last one by the number of
 /// threads of a card; 2^20 are those of 512 multiprocessors.
-pub(crate) const MOST_ROWS: usize = (1 << 32) - (1 << 20);
+pub(crate) const MAX_ROWS: usize = (1 << 32) - (1 << 20);
 
-fn refuse(what: String) -> Result<(), Error> {
-    Err(farpoint::Error::Shape(what).into())
+fn shape_error(message: String) -> Result<(), Error> {
+    Err(farpoint::Error::Shape(message).into())
 }
 
 /// Refuses more clouds or axes than a launch can have, and points without coordinates.
 pub(crate) fn check_batch(clouds: usize, dims: usize) -> Result<(), Error> {
-    if clouds > MOST || dims > MOST {
-        return refuse(format!(
-            "{clouds} clouds of {dims} axes are more than one launch may have, 2^24 of either"
+    if clouds > MAX_BATCH || dims > MAX_BATCH {
+        return shape_error(format!(
+            "{clouds} clouds of {dims} axes exceed the limit of one launch, 2^24 of each"
         ));
     }
     if dims == 0 {
-        return refuse("the points have no coordinates".into());
+        return shape_error("the points have no coordinates".into());
     }
     Ok(())
 }
@@ -35,10 +35,10 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
     if rows >= u32::MAX as usize {
         return Err(farpoint::Error::TooManyPoints(rows).into());
     }
-    if rows > MOST_ROWS {
-        return refuse(format!(
-            "{rows} rows are more than the {MOST_ROWS} that a cloud may have on a GPU; use the \
-             CPU, or leave some out"
+    if rows > MAX_ROWS {
+        return shape_error(format!(
+            "a cloud of {rows} rows exceeds the limit of {MAX_ROWS} on a GPU; use the CPU, or \
+             fewer rows"
         ));
     }
     Ok(())
@@ -48,17 +48,17 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
 pub(crate) fn check_points<T>(points: u64, clouds: usize, rows: usize) -> Result<(), Error> {
     check_rows(rows)?;
     if clouds > 0 && rows > 0 && points == 0 {
-        return refuse("the address of the points is null".into());
+        return shape_error("the address of the points is null".into());
     }
     check_aligned::<T>(points, "points")
 }
 
 /// Refuses an address that is not aligned for this type.
-pub(crate) fn check_aligned<N>(address: u64, what: &str) -> Result<(), Error> {
+pub(crate) fn check_aligned<N>(address: u64, name: &str) -> Result<(), Error> {
     if address.is_multiple_of(size_of::<N>() as u64) {
         return Ok(());
     }
-    refuse(format!("the {what} at {address:#x} are not aligned"))
+    shape_error(format!("the {name} at {address:#x} are not aligned"))
 }
 
 /// Refuses to drop rows of clouds in device memory.
@@ -66,7 +66,9 @@ pub(crate) fn check_bad_rows(bad_rows: BadRows) -> Result<(), Error> {
     match bad_rows {
         BadRows::Error => Ok(()),
         _ => Err(Error::Unsupported(
-            "rows can't be left out of clouds in device memory; find them with check_bad".into(),
+            "non-finite rows of clouds in device memory can't be dropped; find them with \
+             check_bad"
+                .into(),
         )),
     }
 }
@@ -128,18 +130,18 @@ pub(crate) fn sums(numbers: impl Iterator<Item = usize>) -> Vec<i64> {
 
 /// Returns the address of each of several lists in an array that holds them one after another; 0 for
 /// empty ones.
-pub(crate) fn addresses<const N: usize>(all: &Buffer<i64>, lists: &[Vec<i64>; N]) -> [u64; N] {
-    let mut at = all.pointer();
+pub(crate) fn addresses<const N: usize>(buffer: &Buffer<i64>, lists: &[Vec<i64>; N]) -> [u64; N] {
+    let mut next = buffer.pointer();
     lists.each_ref().map(|list| {
-        let begin = at;
-        at += 8 * list.len() as u64;
+        let begin = next;
+        next += 8 * list.len() as u64;
         if list.is_empty() { 0 } else { begin }
     })
 }
 
-/// Error of an impossible result of a kernel.
-pub(crate) fn impossible(kernel: &str, number: i64) -> Error {
-    let reason = format!("its answer holds the impossible number {number}");
+/// Error of an invalid number in a kernel's result.
+pub(crate) fn invalid_result(kernel: &str, number: i64) -> Error {
+    let reason = format!("its result holds the invalid number {number}");
     Error::Kernel { name: kernel.into(), reason }
 }
 
@@ -148,13 +150,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_steps_of_all_threads_would_lead_beyond_32_bits_are_refused() {
-        let refused = |rows| check_rows(rows).unwrap_err().to_string();
-        assert!(check_rows(MOST_ROWS).is_ok());
+    fn rows_beyond_32_bits_with_a_stride_are_rejected() {
+        let message = |rows| check_rows(rows).unwrap_err().to_string();
+        assert!(check_rows(MAX_ROWS).is_ok());
         // The largest strides: the threads of a card, and a tile of points per block.
-        assert!(u32::try_from(MOST_ROWS + 512 * 2_048 - 1).is_ok());
-        let text = refused(MOST_ROWS + 1);
-        assert!(text.contains("4293918721 rows") && text.contains("the 4293918720 "), "{text}");
-        assert!(refused(u32::MAX as usize).contains("4294967295 points"));
+        assert!(u32::try_from(MAX_ROWS + 512 * 2_048 - 1).is_ok());
+        let text = message(MAX_ROWS + 1);
+        assert!(
+            text.contains("4293918721 rows") && text.contains("limit of 4293918720 "),
+            "{text}"
+        );
+        assert!(message(u32::MAX as usize).contains("4294967295 points"));
     }
 }

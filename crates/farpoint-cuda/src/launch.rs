@@ -6,10 +6,10 @@ use crate::{Error, Gpu, Stream};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// Bytes of shared memory per block without an opt-in.
-const PLAIN_SHARED: u32 = 48 << 10;
+const DEFAULT_SHARED: u32 = 48 << 10;
 
 /// Blocks per cluster that every card with clusters allows.
-const PLAIN_CLUSTER: u32 = 8;
+const DEFAULT_CLUSTER: u32 = 8;
 
 /// Configuration of a launch.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +78,7 @@ impl Launch {
                 sys::cuLaunchKernel(raw, x, y, z, block, 1, 1, shared, stream, params, nothing)
             }
         };
-        checked(gpu, function, code)
+        check_kernel(gpu, function, code)
     }
 
     /// # Safety
@@ -114,7 +114,7 @@ impl Launch {
             let raw = function.raw;
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, raw, block, shared)
         };
-        checked(gpu, function, code)?;
+        check_kernel(gpu, function, code)?;
         Ok(blocks as u32)
     }
 
@@ -125,12 +125,12 @@ impl Launch {
         let mut attributes = self.attributes();
         let config = self.config(std::ptr::null_mut(), &mut attributes);
         // SAFETY: this is the function's type.
-        let ask = unsafe { driver::symbol::<MaxClusters>("cuOccupancyMaxActiveClusters") };
-        let ask = ask.map_err(Error::Unsupported)?;
+        let query = unsafe { driver::symbol::<MaxClusters>("cuOccupancyMaxActiveClusters") };
+        let query = query.map_err(Error::Unsupported)?;
         let mut clusters = 0;
         // SAFETY: reads the shape, writes one number.
-        let code = unsafe { ask(&mut clusters, function.raw, &config) };
-        checked(gpu, function, code)?;
+        let code = unsafe { query(&mut clusters, function.raw, &config) };
+        check_kernel(gpu, function, code)?;
         Ok(clusters as u32)
     }
 
@@ -139,12 +139,12 @@ impl Launch {
         let set = |attribute, value: u32| {
             // SAFETY: the function belongs to the context that is current.
             let code = unsafe { sys::cuFuncSetAttribute(function.raw, attribute, value as c_int) };
-            checked(gpu, function, code)
+            check_kernel(gpu, function, code)
         };
-        if self.shared > PLAIN_SHARED {
+        if self.shared > DEFAULT_SHARED {
             set(sys::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared)?;
         }
-        if self.cluster > PLAIN_CLUSTER {
+        if self.cluster > DEFAULT_CLUSTER {
             set(sys::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
         }
         Ok(())
@@ -175,7 +175,7 @@ impl Launch {
     }
 }
 
-fn checked(gpu: &Gpu, function: Function, code: sys::CUresult) -> Result<(), Error> {
+fn check_kernel(gpu: &Gpu, function: Function, code: sys::CUresult) -> Result<(), Error> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
         code if driver::is_fatal(code) => Err(gpu.lose(function.name, code)),

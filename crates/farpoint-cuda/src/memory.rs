@@ -24,12 +24,12 @@ impl<T: Element> Buffer<T> {
         let _current = gpu.bind()?;
         let mut pointer = 0;
         // The driver refuses 0 bytes.
-        let wanted = len.saturating_mul(size_of::<T>());
+        let bytes = len.saturating_mul(size_of::<T>());
         // SAFETY: writes the pointer, which `drop` frees.
-        match unsafe { sys::cuMemAllocAsync(&mut pointer, wanted.max(1), stream.handle()) } {
+        match unsafe { sys::cuMemAllocAsync(&mut pointer, bytes.max(1), stream.handle()) } {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 let (free, total) = gpu.memory()?;
-                return Err(Error::OutOfMemory { what, wanted, free, total, fit: None });
+                return Err(Error::OutOfMemory { what, wanted: bytes, free, total, fit: None });
             }
             code => gpu.check("cuMemAllocAsync", code)?,
         }
@@ -46,7 +46,7 @@ impl<T: Element> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Overwrites the numbers from `at` on, once the work before is done. `values` may change as soon
+    /// Overwrites the numbers from `start` on, once the work before is done. `values` may change as soon
     /// as this returns.
     ///
     /// # Errors
@@ -54,14 +54,14 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Panics
     /// If `values` reaches beyond the end.
-    pub fn write(&mut self, at: usize, values: &[T]) -> Result<(), Error> {
-        assert!(at <= self.len && values.len() <= self.len - at, "outside the buffer");
+    pub fn write(&mut self, start: usize, values: &[T]) -> Result<(), Error> {
+        assert!(start <= self.len && values.len() <= self.len - start, "outside the buffer");
         if values.is_empty() {
             return Ok(());
         }
         let gpu = self.stream.gpu();
         let _current = gpu.bind()?;
-        let to = self.pointer + (at * size_of::<T>()) as u64;
+        let to = self.pointer + (start * size_of::<T>()) as u64;
         // SAFETY: both arrays have this many bytes, and live until the copy is done: it is waited
         // for below. (Of pageable memory the driver takes a copy, as a rule; pinned memory it reads
         // when it comes to it.)
@@ -69,7 +69,7 @@ impl<T: Element> Buffer<T> {
             let from = values.as_ptr().cast();
             sys::cuMemcpyHtoDAsync_v2(to, from, size_of_val(values), self.stream.handle())
         };
-        self.waited(gpu.check("cuMemcpyHtoDAsync", code))
+        self.finish_copy(gpu.check("cuMemcpyHtoDAsync", code))
     }
 
     /// Downloads the first `len` numbers, once the work before is done.
@@ -86,28 +86,28 @@ impl<T: Element> Buffer<T> {
         Ok(values)
     }
 
-    /// Fills `values` with the numbers from `at` on, once the work before is done.
-    pub(crate) fn read(&self, at: usize, values: &mut [T]) -> Result<(), Error> {
-        assert!(at <= self.len && values.len() <= self.len - at, "outside the buffer");
+    /// Fills `values` with the numbers from `start` on, once the work before is done.
+    pub(crate) fn read(&self, start: usize, values: &mut [T]) -> Result<(), Error> {
+        assert!(start <= self.len && values.len() <= self.len - start, "outside the buffer");
         if values.is_empty() {
             return Ok(());
         }
         let gpu = self.stream.gpu();
         let _current = gpu.bind()?;
-        let from = self.pointer + (at * size_of::<T>()) as u64;
+        let from = self.pointer + (start * size_of::<T>()) as u64;
         // SAFETY: both arrays have this many bytes, and live until the copy is done: it is waited
         // for below, while `values` is borrowed.
         let code = unsafe {
             let bytes = size_of_val(values);
             sys::cuMemcpyDtoHAsync_v2(values.as_mut_ptr().cast(), from, bytes, self.stream.handle())
         };
-        self.waited(gpu.check("cuMemcpyDtoHAsync", code))
+        self.finish_copy(gpu.check("cuMemcpyDtoHAsync", code))
     }
 
     /// Synchronizes after a copy, even a refused one: no transfer may be in flight afterwards.
-    fn waited(&self, queued: Result<(), Error>) -> Result<(), Error> {
-        let waited = self.stream.wait_only("cuStreamSynchronize");
-        queued.and(waited)
+    fn finish_copy(&self, copied: Result<(), Error>) -> Result<(), Error> {
+        let synchronized = self.stream.wait_only("cuStreamSynchronize");
+        copied.and(synchronized)
     }
 
     /// Sets every byte.
@@ -175,35 +175,35 @@ pub(crate) unsafe fn set(
 /// Scratch memory of a run: the caller's, or from the pool.
 pub(crate) enum Scratch {
     /// Address of the caller's memory.
-    Given(u64),
+    Borrowed(u64),
     /// From the pool, freed in stream order after the work queued with it.
-    Own(Buffer<u8>),
+    Owned(Buffer<u8>),
 }
 
 impl Scratch {
-    /// Returns at least `wanted` bytes, aligned to 256: the caller's, or from the pool.
+    /// Returns at least `required` bytes, aligned to 256: the caller's, or from the pool.
     pub(crate) fn new(
         stream: &Stream,
-        given: Option<(u64, usize)>,
-        wanted: usize,
+        provided: Option<(u64, usize)>,
+        required: usize,
     ) -> Result<Self, Error> {
-        match given {
-            Some((pointer, bytes)) if bytes < wanted || !pointer.is_multiple_of(256) => {
+        match provided {
+            Some((pointer, bytes)) if bytes < required || !pointer.is_multiple_of(256) => {
                 Err(Error::Unsupported(format!(
-                    "the scratch memory given has {bytes} bytes at {pointer:#x}; this run needs \
-                     {wanted} bytes, aligned to 256"
+                    "the scratch memory has {bytes} bytes at {pointer:#x}; this call needs \
+                     {required} bytes, aligned to 256"
                 )))
             }
-            Some((pointer, _)) => Ok(Self::Given(pointer)),
-            None => Ok(Self::Own(Buffer::new(stream, wanted, "scratch memory")?)),
+            Some((pointer, _)) => Ok(Self::Borrowed(pointer)),
+            None => Ok(Self::Owned(Buffer::new(stream, required, "scratch memory")?)),
         }
     }
 
     /// Returns its address.
     pub(crate) fn pointer(&self) -> u64 {
         match self {
-            Self::Given(pointer) => *pointer,
-            Self::Own(buffer) => buffer.pointer(),
+            Self::Borrowed(pointer) => *pointer,
+            Self::Owned(buffer) => buffer.pointer(),
         }
     }
 }

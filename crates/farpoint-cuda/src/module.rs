@@ -21,7 +21,7 @@ pub(crate) struct Modules {
     modules: OncePerKey<(&'static str, &'static str), Module>,
     /// By module, name and precision.
     functions: OncePerKey<(&'static str, &'static str, &'static str), Function>,
-    spent: Spent,
+    counters: LoadCounters,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ pub struct Loaded {
 
 /// Counters of [`Loaded`], updated from any thread; times in nanoseconds.
 #[derive(Default)]
-struct Spent {
+struct LoadCounters {
     machine_code: AtomicUsize,
     ptx: AtomicUsize,
     unpacking: AtomicU64,
@@ -58,7 +58,7 @@ struct Spent {
 }
 
 /// Error of the driver when it loads a module.
-struct Refused {
+struct LoadError {
     code: CUresult,
     /// Log of the driver's compiler.
     log: String,
@@ -73,7 +73,7 @@ impl Modules {
             machine_code,
             modules: OncePerKey::default(),
             functions: OncePerKey::default(),
-            spent: Spent::default(),
+            counters: LoadCounters::default(),
         }
     }
 
@@ -93,12 +93,12 @@ impl Modules {
             let mut raw = std::ptr::null_mut();
             // SAFETY: the module is loaded in the context that is current; the name ends with a
             // zero; the driver writes one handle.
-            let found = self.spent.loading(|| unsafe {
+            let found = self.counters.loading(|| unsafe {
                 sys::cuModuleGetFunction(&mut raw, loaded.0, symbol.as_ptr())
             });
             let code = match found {
-                CUresult::CUDA_SUCCESS => self.spent.loading(|| load_function(raw)),
-                refused => refused,
+                CUresult::CUDA_SUCCESS => self.counters.loading(|| load_function(raw)),
+                error => error,
             };
             if code != CUresult::CUDA_SUCCESS {
                 let name = symbol.to_string_lossy().into_owned();
@@ -115,7 +115,7 @@ impl Modules {
             let _relaxed = Relaxed::new()?;
             let _current = context.bind()?;
             let loaded = self.module(context, module, precision)?;
-            let code = self.spent.loading(|| load_functions(loaded));
+            let code = self.counters.loading(|| load_functions(loaded));
             if code != CUresult::CUDA_SUCCESS {
                 let name = format!("{module}.{precision}");
                 return Err(Error::Kernel { name, reason: driver::reason(code) });
@@ -126,12 +126,13 @@ impl Modules {
 
     /// Returns the cost of loading so far.
     pub(crate) fn loaded(&self) -> Loaded {
-        let time = |of: &AtomicU64| Duration::from_nanos(of.load(Ordering::Relaxed));
+        let time =
+            |nanoseconds: &AtomicU64| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
         Loaded {
-            machine_code: self.spent.machine_code.load(Ordering::Relaxed),
-            ptx: self.spent.ptx.load(Ordering::Relaxed),
-            unpacking: time(&self.spent.unpacking),
-            loading: time(&self.spent.loading),
+            machine_code: self.counters.machine_code.load(Ordering::Relaxed),
+            ptx: self.counters.ptx.load(Ordering::Relaxed),
+            unpacking: time(&self.counters.unpacking),
+            loading: time(&self.counters.loading),
         }
     }
 
@@ -148,26 +149,26 @@ impl Modules {
                 && let Some(cubin) = archive::cubin(codes, module, precision, self.capability)
             {
                 match self.load(&cubin)? {
-                    Err(refused) if refused.is_of_machine_code() => {}
-                    done => return done.map_err(|refused| refused.of(&cubin)),
+                    Err(error) if error.is_machine_code_only() => {}
+                    done => return done.map_err(|error| error.into_error(&cubin)),
                 }
             }
             let ptx = archive::ptx(codes, module, precision, self.capability)
                 .ok_or_else(|| no_code(context, module, precision))?;
-            self.load(&ptx)?.map_err(|refused| refused.of(&ptx))
+            self.load(&ptx)?.map_err(|error| error.into_error(&ptx))
         })
     }
 
-    fn load(&self, code: &Code) -> Result<Result<Module, Refused>, Error> {
-        let image = self.spent.unpacking(|| code.unpack()).map_err(|error| {
+    fn load(&self, code: &Code) -> Result<Result<Module, LoadError>, Error> {
+        let image = self.counters.unpacking(|| code.unpack()).map_err(|error| {
             let reason = format!("the archive of kernels is damaged: {error}");
             Error::Kernel { name: code.name(), reason }
         })?;
-        let loaded = self.spent.loading(|| load(&image));
+        let loaded = self.counters.loading(|| load(&image));
         if loaded.is_ok() {
             let modules = match code.kind {
-                Kind::Cubin => &self.spent.machine_code,
-                Kind::Ptx => &self.spent.ptx,
+                Kind::Cubin => &self.counters.machine_code,
+                Kind::Ptx => &self.counters.ptx,
             };
             modules.fetch_add(1, Ordering::Relaxed);
         }
@@ -181,7 +182,7 @@ unsafe impl Send for Modules {}
 // never changes.
 unsafe impl Sync for Modules {}
 
-impl Spent {
+impl LoadCounters {
     fn unpacking<T>(&self, work: impl FnOnce() -> T) -> T {
         timed(&self.unpacking, work)
     }
@@ -198,10 +199,10 @@ fn timed<T>(total: &AtomicU64, work: impl FnOnce() -> T) -> T {
     result
 }
 
-impl Refused {
+impl LoadError {
     /// Returns whether PTX may work where machine code did not: the driver is older than the card's
     /// code needs, or the card runs only code made for exactly this card.
-    fn is_of_machine_code(&self) -> bool {
+    fn is_machine_code_only(&self) -> bool {
         matches!(
             self.code,
             CUresult::CUDA_ERROR_INVALID_IMAGE
@@ -213,7 +214,7 @@ impl Refused {
         )
     }
 
-    fn of(self, code: &Code) -> Error {
+    fn into_error(self, code: &Code) -> Error {
         let reason = format!("{} {}", driver::reason(self.code), self.log.trim());
         Error::Kernel { name: code.name(), reason: reason.trim_end().to_owned() }
     }
@@ -230,7 +231,7 @@ fn no_code(context: &Context, module: &str, precision: &str) -> Error {
 }
 
 /// Loads an image into the current context.
-fn load(image: &[u8]) -> Result<Module, Refused> {
+fn load(image: &[u8]) -> Result<Module, LoadError> {
     const LOG: usize = 8192;
     let mut log = vec![0u8; LOG];
     let mut options = [sys::CU_JIT_ERROR_LOG_BUFFER, sys::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
@@ -251,7 +252,7 @@ fn load(image: &[u8]) -> Result<Module, Refused> {
         return Ok(Module(module));
     }
     let end = log.iter().position(|&byte| byte == 0).unwrap_or(LOG);
-    Err(Refused { code, log: String::from_utf8_lossy(&log[..end]).into_owned() })
+    Err(LoadError { code, log: String::from_utf8_lossy(&log[..end]).into_owned() })
 }
 
 type Count = unsafe extern "C" fn(*mut c_uint, sys::CUmodule) -> CUresult;
@@ -301,17 +302,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn machine_code_that_the_driver_does_not_know_is_no_error_of_ours() {
-        let refused = |code| Refused { code, log: String::new() }.is_of_machine_code();
-        assert!(refused(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
-        assert!(refused(CUresult::CUDA_ERROR_INVALID_IMAGE));
-        assert!(refused(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION));
-        assert!(!refused(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
-        assert!(!refused(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+    fn unsupported_machine_code_falls_back_to_ptx() {
+        let falls_back = |code| LoadError { code, log: String::new() }.is_machine_code_only();
+        assert!(falls_back(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
+        assert!(falls_back(CUresult::CUDA_ERROR_INVALID_IMAGE));
+        assert!(falls_back(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION));
+        assert!(!falls_back(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
+        assert!(!falls_back(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
     }
 
     #[test]
-    fn nothing_is_loaded_before_it_is_asked_for() {
+    fn modules_are_loaded_on_first_use() {
         let modules = Modules::new(90, true);
         assert_eq!(modules.loaded(), Loaded::default());
     }

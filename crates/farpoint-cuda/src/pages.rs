@@ -48,7 +48,7 @@ impl Pages {
             pages.map(&gpus[run.owner], at, *run)?;
             at += run.bytes;
         }
-        pages.open_to(gpus)?;
+        pages.grant_access(gpus)?;
         Ok(pages)
     }
 
@@ -56,26 +56,26 @@ impl Pages {
     fn create(&self, gpu: &Gpu, run: Run) -> Result<u64, Error> {
         let mut code = sys::CUresult::CUDA_ERROR_NOT_SUPPORTED;
         for location in if run.host { Location::of_host(gpu)? } else { vec![Location::of(gpu)?] } {
-            let wanted =
+            let allocation =
                 Allocation { kind: PINNED, handles: 0, location, windows: 0, flags: [0; 4] };
             let mut handle = 0;
-            // SAFETY: reads what is wanted, writes the handle, which `drop` releases.
-            code = unsafe { (self.calls.create)(&mut handle, run.bytes, &wanted, 0) };
+            // SAFETY: reads the allocation, writes the handle, which `drop` releases.
+            code = unsafe { (self.calls.create)(&mut handle, run.bytes, &allocation, 0) };
             match code {
                 sys::CUresult::CUDA_SUCCESS => return Ok(handle),
                 sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => break,
                 _ => {}
             }
         }
-        let short = code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-        match (run.host, short) {
+        let out_of_memory = code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+        match (run.host, out_of_memory) {
             (true, true) => {
-                let (wanted, free) = (run.bytes, host::free().unwrap_or(0));
+                let (wanted, free) = (run.bytes, host::available().unwrap_or(0));
                 Err(Error::OutOfHostMemory { wanted, free })
             }
             (true, false) => Err(Error::Unsupported(format!(
-                "the driver gives GPU {} no host memory beside its own ({}), so a cloud must fit the \
-                 GPU; use several GPUs, or the CPU",
+                "the driver can't map host memory for GPU {} ({}), so a cloud must fit its memory; \
+                 use several GPUs, or the CPU",
                 gpu.ordinal(),
                 driver::reason(code)
             ))),
@@ -102,14 +102,15 @@ impl Pages {
     }
 
     /// Gives all of these GPUs read and write access.
-    fn open_to(&self, gpus: &[Gpu]) -> Result<(), Error> {
+    fn grant_access(&self, gpus: &[Gpu]) -> Result<(), Error> {
         let access = |gpu| Ok(Access { location: Location::of(gpu)?, flags: READ_AND_WRITE });
-        let mut all = gpus.iter().map(access).collect::<Result<Vec<_>, Error>>()?;
-        all.sort_by_key(|access| access.location.id);
-        all.dedup_by_key(|access| access.location.id);
-        // SAFETY: the whole range is mapped; as many descriptions are read as there are.
-        let code =
-            unsafe { (self.calls.access)(self.address, self.bytes, all.as_ptr(), all.len()) };
+        let mut descriptions = gpus.iter().map(access).collect::<Result<Vec<_>, Error>>()?;
+        descriptions.sort_by_key(|access| access.location.id);
+        descriptions.dedup_by_key(|access| access.location.id);
+        // SAFETY: the range is fully mapped; as many descriptions are read as there are.
+        let code = unsafe {
+            (self.calls.access)(self.address, self.bytes, descriptions.as_ptr(), descriptions.len())
+        };
         check("cuMemSetAccess", code)
     }
 
@@ -119,17 +120,17 @@ impl Pages {
     }
 
     /// Splits a stretch, in bytes from the beginning, at the runs' borders; returns each piece with its run.
-    fn pieces(&self, stretch: Range<usize>) -> impl Iterator<Item = (Run, Range<usize>)> {
-        let first = self.mapped.partition_point(|&(at, _, run)| at + run.bytes <= stretch.start);
+    fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (Run, Range<usize>)> {
+        let first = self.mapped.partition_point(|&(at, _, run)| at + run.bytes <= range.start);
         self.mapped[first..].iter().map_while(move |&(at, _, run)| {
-            let piece = stretch.start.max(at)..stretch.end.min(at + run.bytes);
+            let piece = range.start.max(at)..range.end.min(at + run.bytes);
             (!piece.is_empty()).then_some((run, piece))
         })
     }
 
     /// Returns whether any of a stretch belongs to the GPU of number `owner`.
-    pub(crate) fn has_part(&self, owner: usize, stretch: Range<usize>) -> bool {
-        self.pieces(stretch).any(|(run, _)| run.owner == owner)
+    pub(crate) fn has_part(&self, owner: usize, range: Range<usize>) -> bool {
+        self.pieces(range).any(|(run, _)| run.owner == owner)
     }
 
     /// Copies to the GPU of number `owner` its part of the values, where `values` go to the bytes from `at` on, and
@@ -145,8 +146,9 @@ impl Pages {
         let _current = gpu.bind()?;
         assert!(at + size_of_val(values) <= self.bytes, "outside the pages");
         let mut queued = Ok(());
-        let ours = self.pieces(at..at + size_of_val(values)).filter(|(run, _)| run.owner == owner);
-        for (_, piece) in ours {
+        let own_pieces =
+            self.pieces(at..at + size_of_val(values)).filter(|(run, _)| run.owner == owner);
+        for (_, piece) in own_pieces {
             // SAFETY: the piece is mapped; its values lie this far from the beginning, and live until the
             // copy is done, which is waited for below. Which memory is whose the driver knows by the addresses.
             let code = unsafe {
@@ -181,8 +183,8 @@ impl Pages {
             };
             queued = queued.and(gpu.check("cuMemcpyAsync", code));
         }
-        let waited = streams.iter().map(|stream| stream.wait_only("cuStreamSynchronize"));
-        waited.fold(queued, Result::and)
+        let synchronized = streams.iter().map(|stream| stream.wait_only("cuStreamSynchronize"));
+        synchronized.fold(queued, Result::and)
     }
 }
 
@@ -202,16 +204,16 @@ impl Drop for Pages {
 }
 
 /// Returns two of these GPUs of which the first can't access the other's memory.
-pub(crate) fn strangers(gpus: &[Gpu]) -> Result<Option<(usize, usize)>, Error> {
+pub(crate) fn find_unlinked(gpus: &[Gpu]) -> Result<Option<(usize, usize)>, Error> {
     for (a, b) in gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a.ordinal(), b.ordinal()))) {
-        let mut can: c_int = 1;
+        let mut can_access: c_int = 1;
         if a != b {
             let (from, to) = (properties::handle(a)?, properties::handle(b)?);
             // SAFETY: writes one number.
-            let code = unsafe { sys::cuDeviceCanAccessPeer(&mut can, from, to) };
+            let code = unsafe { sys::cuDeviceCanAccessPeer(&mut can_access, from, to) };
             check("cuDeviceCanAccessPeer", code)?;
         }
-        if can == 0 {
+        if can_access == 0 {
             return Ok(Some((a, b)));
         }
     }
@@ -228,7 +230,7 @@ const READ_AND_WRITE: u32 = 3;
 /// `CU_MEM_LOCATION_TYPE_HOST`, `.._HOST_NUMA`, `.._HOST_NUMA_CURRENT`.
 const HOST: u32 = 2;
 const HOST_NODE: u32 = 3;
-const HOST_NODE_HERE: u32 = 4;
+const HOST_NODE_CURRENT: u32 = 4;
 /// `CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID`.
 const NODE: u32 = 134;
 
@@ -247,16 +249,16 @@ impl Location {
 
     /// Host memory: near the GPU, if the driver reports its location; else the first of these that it accepts.
     fn of_host(gpu: &Gpu) -> Result<Vec<Self>, Error> {
-        let near = properties::attribute(gpu.ordinal(), NODE).ok().filter(|&node| node >= 0);
-        let mut places = vec![
+        let nearest = properties::attribute(gpu.ordinal(), NODE).ok().filter(|&node| node >= 0);
+        let mut locations = vec![
             Self { kind: HOST_NODE, id: 0 },
-            Self { kind: HOST_NODE_HERE, id: 0 },
+            Self { kind: HOST_NODE_CURRENT, id: 0 },
             Self { kind: HOST, id: 0 },
         ];
-        if let Some(id) = near.filter(|&node| node > 0) {
-            places.insert(0, Self { kind: HOST_NODE, id });
+        if let Some(id) = nearest.filter(|&node| node > 0) {
+            locations.insert(0, Self { kind: HOST_NODE, id });
         }
-        Ok(places)
+        Ok(locations)
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Watch<'a> {
 struct State<'a> {
     observer: Observer<'a>,
     done: usize,
-    wanted: usize,
+    total: usize,
     stopped: bool,
 }
 
@@ -23,10 +23,10 @@ impl<'a> Watch<'a> {
     /// Creates a watch for a call of this many samples or points.
     pub(crate) fn new(
         observer: Option<Observer<'a>>,
-        wanted: usize,
+        total: usize,
         canceled: fn(usize) -> farpoint::Error,
     ) -> Self {
-        let state = |observer| Mutex::new(State { observer, done: 0, wanted, stopped: false });
+        let state = |observer| Mutex::new(State { observer, done: 0, total, stopped: false });
         Self { state: observer.map(state), canceled }
     }
 
@@ -35,7 +35,7 @@ impl<'a> Watch<'a> {
         let Some(state) = &self.state else { return Ok(()) };
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done += more;
-        let progress = Progress::new(state.done, state.wanted, f64::INFINITY);
+        let progress = Progress::new(state.done, state.total, f64::INFINITY);
         if !state.stopped {
             state.stopped = (state.observer)(progress) == ControlFlow::Break(());
         }
@@ -45,16 +45,16 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Returns the part of one launch, of `wanted` samples or points.
-    pub(crate) fn part(&self, wanted: usize) -> Part<'_, 'a> {
-        Part { watch: self, wanted, done: 0 }
+    /// Returns the part of one launch, of `total` samples or points.
+    pub(crate) fn part(&self, total: usize) -> Part<'_, 'a> {
+        Part { watch: self, total, done: 0 }
     }
 }
 
 /// Progress of a launch.
 pub(crate) struct Part<'w, 'a> {
     watch: &'w Watch<'a>,
-    wanted: usize,
+    total: usize,
     done: usize,
 }
 
@@ -66,14 +66,14 @@ impl Part<'_, '_> {
 
     /// Reports that `done` of the launch's samples or points are done, or all if there are fewer.
     pub(crate) fn reach(&mut self, done: usize) -> Result<(), Error> {
-        let done = done.min(self.wanted);
+        let done = done.min(self.total);
         let more = done - std::mem::replace(&mut self.done, done);
         self.watch.step(more)
     }
 
     /// Reports that all are done.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
-        self.reach(self.wanted)
+        self.reach(self.total)
     }
 }
 

@@ -37,23 +37,23 @@ impl Properties {
     /// # Errors
     /// If CUDA can't be used, or there is no device.
     pub fn all() -> Result<Vec<Self>, Error> {
-        (0..driver::device_count()?).map(|ordinal| of(handle(ordinal)?)).collect()
+        (0..driver::device_count()?).map(|ordinal| query(handle(ordinal)?)).collect()
     }
 }
 
 impl Properties {
     /// Returns the same card, as if it were of at most this compute capability.
-    pub(crate) fn at_most(self, most: u32) -> Self {
+    pub(crate) fn at_most(self, max_capability: u32) -> Self {
         // Shared memory per block, by the programming guide's table of compute capabilities.
-        let shared = match most {
+        let shared = match max_capability {
             ..80 => 64 << 10,
             80..90 => 163 << 10,
             _ => u32::MAX,
         };
         Self {
-            capability: self.capability.min(most),
+            capability: self.capability.min(max_capability),
             shared_per_block: self.shared_per_block.min(shared),
-            clusters: self.clusters && most >= 90,
+            clusters: self.clusters && max_capability >= 90,
             ..self
         }
     }
@@ -86,11 +86,11 @@ pub(crate) fn attribute(ordinal: usize, number: u32) -> Result<c_int, Error> {
 }
 
 /// Queries the driver for a device's properties.
-pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
-    let attribute = |which: u32| {
+pub(crate) fn query(handle: sys::CUdevice) -> Result<Properties, Error> {
+    let attribute = |number: u32| {
         let mut value = 0;
         // SAFETY: writes one number.
-        let code = unsafe { sys::cuDeviceGetAttribute(&mut value, which, handle) };
+        let code = unsafe { sys::cuDeviceGetAttribute(&mut value, number, handle) };
         check("cuDeviceGetAttribute", code).map(|()| value as u32)
     };
     let mut name = [0; 256];
@@ -123,17 +123,17 @@ pub(crate) mod tests {
     use super::Properties;
 
     #[test]
-    fn a_card_is_held_down_to_what_older_ones_have() {
+    fn a_limited_card_has_the_features_of_older_ones() {
         let h100 = card(90);
-        let as_old = |most| {
+        let limited = |max_capability| {
             let Properties { capability, shared_per_block, clusters, .. } =
-                h100.clone().at_most(most);
+                h100.clone().at_most(max_capability);
             (capability, shared_per_block, clusters)
         };
-        assert_eq!(as_old(75), (75, 64 << 10, false));
-        assert_eq!(as_old(80), (80, 163 << 10, false));
-        assert_eq!(as_old(90), (90, 227 << 10, true));
-        assert_eq!(as_old(120), (90, 227 << 10, true));
+        assert_eq!(limited(75), (75, 64 << 10, false));
+        assert_eq!(limited(80), (80, 163 << 10, false));
+        assert_eq!(limited(90), (90, 227 << 10, true));
+        assert_eq!(limited(120), (90, 227 << 10, true));
         assert_eq!(card(80).at_most(90).capability, 80);
     }
 

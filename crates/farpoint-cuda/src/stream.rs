@@ -12,11 +12,11 @@ pub struct Stream(Arc<Inner>);
 struct Inner {
     gpu: Gpu,
     raw: sys::CUstream,
-    own: bool,
+    owned: bool,
     /// Word in which its kernels report that they gave up.
     word: usize,
-    /// Set if a kernel may still write there, and if one of a graph may do so at any time.
-    told: AtomicBool,
+    /// Set if a kernel may still write to the word, and if one of a graph may do so at any time.
+    pending: AtomicBool,
     captured: AtomicBool,
 }
 
@@ -47,7 +47,7 @@ impl Stream {
         // replaced by the nearest.
         let code = unsafe { sys::cuStreamCreateWithPriority(&mut raw, flags, priority) };
         gpu.check("cuStreamCreate", code)?;
-        let word = gpu.watch().take();
+        let word = gpu.watch().acquire();
         Ok(Self::with(gpu, raw, true, word))
     }
 
@@ -58,14 +58,14 @@ impl Stream {
     /// It must be a stream of the GPU's primary context, and stay one until the last clone and the last
     /// buffer on it are dropped.
     pub unsafe fn borrowed(gpu: &Gpu, raw: u64) -> Self {
-        let word = gpu.watch().of_borrowed(raw);
+        let word = gpu.watch().word_of_borrowed(raw);
         let raw = raw as usize as sys::CUstream;
         Self::with(gpu, raw, false, word)
     }
 
-    fn with(gpu: &Gpu, raw: sys::CUstream, own: bool, word: usize) -> Self {
-        let [told, captured] = [false, false].map(AtomicBool::new);
-        Self(Arc::new(Inner { gpu: gpu.clone(), raw, own, word, told, captured }))
+    fn with(gpu: &Gpu, raw: sys::CUstream, owned: bool, word: usize) -> Self {
+        let [pending, captured] = [false, false].map(AtomicBool::new);
+        Self(Arc::new(Inner { gpu: gpu.clone(), raw, owned, word, pending, captured }))
     }
 
     /// Returns the stream's GPU.
@@ -89,7 +89,7 @@ impl Stream {
     /// # Errors
     /// [`Error::GaveUp`].
     pub fn check(&self) -> Result<(), Error> {
-        self.0.gpu.watch().ask(self.0.word)
+        self.0.gpu.watch().check_word(self.0.word)
     }
 
     /// Waits until all work on this stream is done.
@@ -100,39 +100,40 @@ impl Stream {
         self.wait("cuStreamSynchronize")
     }
 
-    /// Synchronizes; an error names `what` as the failed part.
-    pub(crate) fn wait(&self, what: &str) -> Result<(), Error> {
-        self.wait_only(what)?;
+    /// Synchronizes; an error names `operation` as the failed part.
+    pub(crate) fn wait(&self, operation: &str) -> Result<(), Error> {
+        self.wait_only(operation)?;
         self.check()
     }
 
     /// Synchronizes without checking whether a kernel gave up.
-    pub(crate) fn wait_only(&self, what: &str) -> Result<(), Error> {
+    pub(crate) fn wait_only(&self, operation: &str) -> Result<(), Error> {
         let _current = self.0.gpu.bind()?;
         // SAFETY: the stream lives.
         match unsafe { sys::cuStreamSynchronize(self.0.raw) } {
             sys::CUresult::CUDA_SUCCESS => {
-                self.0.told.store(false, Ordering::Relaxed);
+                self.0.pending.store(false, Ordering::Relaxed);
                 Ok(())
             }
-            code if crate::driver::is_fatal(code) => Err(self.0.gpu.lose(what, code)),
-            code => {
-                Err(Error::Kernel { name: what.to_owned(), reason: crate::driver::reason(code) })
-            }
+            code if crate::driver::is_fatal(code) => Err(self.0.gpu.lose(operation, code)),
+            code => Err(Error::Kernel {
+                name: operation.to_owned(),
+                reason: crate::driver::reason(code),
+            }),
         }
     }
 
     /// Refuses a stream of another GPU.
-    pub(crate) fn check_of(&self, gpu: &Gpu) -> Result<(), Error> {
+    pub(crate) fn check_gpu(&self, gpu: &Gpu) -> Result<(), Error> {
         if self.gpu() == gpu {
             return Ok(());
         }
-        Err(Error::Unsupported(format!("the stream is not of {gpu:?}")))
+        Err(Error::Unsupported(format!("the stream does not belong to {gpu:?}")))
     }
 
     /// Returns the index of the word in which a kernel about to start reports that it gave up.
     pub(crate) fn word(&self) -> usize {
-        self.0.told.store(true, Ordering::Relaxed);
+        self.0.pending.store(true, Ordering::Relaxed);
         self.0.word
     }
 
@@ -148,12 +149,12 @@ impl Stream {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let (true, Ok(_current)) = (self.own, self.gpu.bind()) {
+        if let (true, Ok(_current)) = (self.owned, self.gpu.bind()) {
             // SAFETY: created by `with_priority`. What is still queued is done first.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
-            // A word that a kernel may still write to is not given to another stream.
-            if !*self.told.get_mut() && !*self.captured.get_mut() {
-                self.gpu.watch().give_back(self.word);
+            // A word that a kernel may still write to is not reused for another stream.
+            if !*self.pending.get_mut() && !*self.captured.get_mut() {
+                self.gpu.watch().release(self.word);
             }
         }
     }

@@ -1,5 +1,5 @@
 //! Teams of blocks: partition of the card among the clouds of a batch in a cooperative launch, and the
-//! memory that a team takes to put a cloud into a box tree.
+//! memory that a team needs to build the box tree of a cloud.
 
 use crate::launch::Launch;
 use crate::memory;
@@ -8,8 +8,8 @@ use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// Fewest and most rows that justify one block of a team: in too large a team blocks wait more than
 /// they work, and too small ones need scratch for more clouds at a time than necessary.
-const FEWEST_ROWS: usize = 256;
-const MOST_ROWS: usize = 16_384;
+const MIN_ROWS_PER_BLOCK: usize = 256;
+const MAX_ROWS_PER_BLOCK: usize = 16_384;
 
 /// Blocks that work together, with a barrier for each team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +22,11 @@ pub(crate) struct Teams {
 
 impl Teams {
     /// Teams for `jobs` jobs of at most `rows` rows on a card that runs `blocks` blocks concurrently;
-    /// `wanted` blocks per team, if set.
-    pub(crate) fn new(blocks: usize, jobs: usize, rows: usize, wanted: Option<u32>) -> Self {
-        let share = (blocks / jobs.max(1)).max(rows / MOST_ROWS);
-        let useful = share.min(rows.div_ceil(FEWEST_ROWS));
-        let team = wanted.map_or(useful, |team| team as usize).clamp(1, blocks);
+    /// `requested` blocks per team, if set.
+    pub(crate) fn new(blocks: usize, jobs: usize, rows: usize, requested: Option<u32>) -> Self {
+        let share = (blocks / jobs.max(1)).max(rows / MAX_ROWS_PER_BLOCK);
+        let useful = share.min(rows.div_ceil(MIN_ROWS_PER_BLOCK));
+        let team = requested.map_or(useful, |team| team as usize).clamp(1, blocks);
         Self { team, count: (blocks / team).min(jobs).max(1) }
     }
 
@@ -49,15 +49,15 @@ impl Teams {
         headers: (u64, usize),
     ) -> Result<(), Error> {
         // Blocks that work alone need not run concurrently, so they start sooner.
-        let alone = self.team == 1;
+        let single = self.team == 1;
         let grid = [self.blocks(), 1, 1];
         // SAFETY: the headers are memory of that size that nothing else uses, and `args` is what the
         // kernel takes, both by this function's contract.
         unsafe {
-            if !alone {
+            if !single {
                 memory::set(stream, headers.0, 0, headers.1)?;
             }
-            Launch { grid, cooperative: !alone, ..launch }.start(stream, function, args)
+            Launch { grid, cooperative: !single, ..launch }.start(stream, function, args)
         }
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn blocks_at_once(
             let name = function.name;
             Err(Error::Unsupported(format!("the {name} kernel does not fit this GPU")))
         }
-        all => Ok(all),
+        total => Ok(total),
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_blocks_that_is_wanted_is_kept_within_the_card() {
+    fn a_requested_team_is_limited_to_the_card() {
         assert_eq!(Teams::new(132, 10, 100_000, Some(500)), Teams { team: 132, count: 1 });
         assert_eq!(Teams::new(132, 10, 100_000, Some(3)), Teams { team: 3, count: 10 });
         assert_eq!(Teams::new(132, 0, 0, None), Teams { team: 1, count: 1 });

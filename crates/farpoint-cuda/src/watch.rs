@@ -13,14 +13,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Time that a kernel waits without progress unless set otherwise: far longer than the slowest of them
-/// takes beside other work, short enough not to be taken for a machine that is gone.
+/// takes beside other work, short enough not to look like a machine that hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Binary logarithm of the nanoseconds of a tick of the kernels' clock: about a millisecond.
 const TICK: u32 = 20;
 
 /// Value of `absent` if no block leaves.
-pub(crate) const NOBODY: u32 = u32::MAX;
+pub(crate) const NO_BLOCK: u32 = u32::MAX;
 
 /// Number of words per device: the first is shared by streams for which none was left.
 const WORDS: usize = 4096;
@@ -36,7 +36,7 @@ pub(crate) struct Watch {
     borrowed: Mutex<HashMap<u64, usize>>,
     /// Timeout in ticks.
     limit: AtomicU32,
-    /// The stage at which a test makes a block leave, or [`NOBODY`].
+    /// The stage at which a test makes a block leave, or [`NO_BLOCK`].
     absent: AtomicU32,
 }
 
@@ -68,18 +68,18 @@ impl Watch {
             free: Mutex::new((1..WORDS).rev().collect()),
             borrowed: Mutex::default(),
             limit: AtomicU32::new(ticks(PATIENCE)),
-            absent: AtomicU32::new(NOBODY),
+            absent: AtomicU32::new(NO_BLOCK),
         })
     }
 
     /// Takes a word for a stream of its own.
-    pub(crate) fn take(&self) -> usize {
+    pub(crate) fn acquire(&self) -> usize {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.pop().unwrap_or(0)
     }
 
     /// Takes back the word of a stream that has finished its work.
-    pub(crate) fn give_back(&self, word: usize) {
+    pub(crate) fn release(&self, word: usize) {
         if word != 0 {
             self.word(word).store(0, Ordering::Relaxed);
             self.free.lock().unwrap_or_else(PoisonError::into_inner).push(word);
@@ -87,20 +87,20 @@ impl Watch {
     }
 
     /// Returns the word of a stream of another library.
-    pub(crate) fn of_borrowed(&self, stream: u64) -> usize {
+    pub(crate) fn word_of_borrowed(&self, stream: u64) -> usize {
         let mut borrowed = self.borrowed.lock().unwrap_or_else(PoisonError::into_inner);
-        *borrowed.entry(stream).or_insert_with(|| self.take())
+        *borrowed.entry(stream).or_insert_with(|| self.acquire())
     }
 
     /// Returns as an error what a kernel has reported since the last call.
-    pub(crate) fn ask(&self, word: usize) -> Result<(), Error> {
+    pub(crate) fn check_word(&self, word: usize) -> Result<(), Error> {
         // A load costs less than an exchange, and reports are rare.
         if self.word(word).load(Ordering::Relaxed) == 0 {
             return Ok(());
         }
         match self.word(word).swap(0, Ordering::Relaxed) {
             0 => Ok(()),
-            told => Err(error(told, self.patience())),
+            report => Err(error(report, self.patience())),
         }
     }
 
@@ -113,10 +113,10 @@ impl Watch {
     }
 
     pub(crate) fn set_absent(&self, stage: Option<u32>) {
-        self.absent.store(stage.unwrap_or(NOBODY), Ordering::Relaxed);
+        self.absent.store(stage.unwrap_or(NO_BLOCK), Ordering::Relaxed);
     }
 
-    /// Returns the stage at which a test makes a block leave, or [`NOBODY`].
+    /// Returns the stage at which a test makes a block leave, or [`NO_BLOCK`].
     pub(crate) fn absent(&self) -> u32 {
         self.absent.load(Ordering::Relaxed)
     }
@@ -143,8 +143,8 @@ fn ticks(patience: Duration) -> u32 {
     u32::try_from(patience.as_nanos() >> TICK).unwrap_or(u32::MAX).min(u32::MAX / 2)
 }
 
-pub(crate) fn error(told: u32, patience: Duration) -> Error {
-    let kernel = match told >> 8 {
+pub(crate) fn error(report: u32, patience: Duration) -> Error {
+    let kernel = match report >> 8 {
         1 => "peak",
         2 => "persistent",
         3 => "tree",
@@ -154,7 +154,7 @@ pub(crate) fn error(told: u32, patience: Duration) -> Error {
         _ => "unknown",
     };
     // `enum Waiting` of `kernels/common/guard.cuh`.
-    let waited_for = match told & 0xff {
+    let waited_for = match report & 0xff {
         1 => "other blocks at a barrier",
         2 => "offers of other blocks",
         3 => "candidates of other blocks",
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patience_is_kept_in_ticks() {
+    fn patience_is_stored_in_ticks() {
         assert_eq!(ticks(Duration::ZERO), 0);
         assert_eq!(ticks(Duration::from_secs(20)), 19_073);
         assert_eq!(ticks(Duration::MAX), u32::MAX / 2);

@@ -18,7 +18,7 @@ fn job(amount: Amount, start: Start) -> Sampler {
 }
 
 #[test]
-fn without_a_device_the_reason_is_told() {
+fn errors_without_a_device_give_the_reason() {
     let Err(error) = Gpu::new(0) else { return };
     assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
     assert!(error.to_string().starts_with("CUDA can't be used here: "), "{error}");
@@ -37,7 +37,7 @@ fn devices_are_counted() {
 }
 
 #[test]
-fn errors_are_the_cpus() {
+fn errors_match_the_cpu() {
     let Some(device) = gpu() else { return };
     let start = |rows: &[usize]| Start::Indices(rows.to_vec());
     for (amount, start) in [
@@ -61,8 +61,8 @@ fn errors_are_the_cpus() {
     let text = tree.unwrap_err().to_string();
     assert!(text.contains("tree") && text.contains("persistent"), "{text}");
     let error = Sampler::count(1).on(&device).sample(&[[f32::NAN; 3]; 2][..]).unwrap_err();
-    let bad = farpoint::Error::BadRows { first: 0, count: 2, points: 2 };
-    assert_eq!(error, Error::Sampling(bad));
+    let expected = farpoint::Error::BadRows { first: 0, count: 2, points: 2 };
+    assert_eq!(error, Error::Sampling(expected));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn any_number_of_axes() {
 }
 
 #[test]
-fn bad_rows_are_left_out() {
+fn non_finite_rows_are_dropped() {
     let Some(device) = gpu() else { return };
     let mut cloud = generate(Kind::Room, 600, 1);
     for (row, value) in [(0, f32::NAN), (8, f32::INFINITY), (599, f32::NEG_INFINITY)] {
@@ -118,7 +118,7 @@ fn bad_rows_are_left_out() {
 }
 
 #[test]
-fn batches_give_what_their_clouds_give() {
+fn batches_match_their_clouds() {
     let Some(device) = gpu() else { return };
     let sizes = [100usize, 1, 64, 0, 99];
     let (n, d) = (100, 3);
@@ -133,18 +133,18 @@ fn batches_give_what_their_clouds_give() {
     for amount in [Amount::Ratio(0.4), Amount::Spacing(0.6)] {
         let truth = Sampler::new(amount);
         // A cloud without points has no spacing.
-        let some = if amount == Amount::Ratio(0.4) { 5 } else { 3 };
-        let truth = truth.sample_batch(&clouds[..some]).unwrap();
+        let count = if amount == Amount::Ratio(0.4) { 5 } else { 3 };
+        let truth = truth.sample_batch(&clouds[..count]).unwrap();
         for algorithm in algorithms() {
             let sampler = Sampler::new(amount).algorithm(algorithm);
             let check = |batch: Result<Vec<Sample<f32>>, Error>| {
                 let batch = batch.unwrap();
-                assert_eq!(batch.len(), some);
+                assert_eq!(batch.len(), count);
                 batch.iter().zip(&truth).for_each(|(a, b)| same(a, b, algorithm.name()));
             };
-            check(sampler.on(&device).sample_batch(&clouds[..some]));
-            check(sampler.on(&all).sample_batch(&clouds[..some]));
-            let (b, end) = (some, offsets[some]);
+            check(sampler.on(&device).sample_batch(&clouds[..count]));
+            check(sampler.on(&all).sample_batch(&clouds[..count]));
+            let (b, end) = (count, offsets[count]);
             let lengths = Some(&sizes[..b]);
             check(sampler.on(&device).sample_padded(&padded[..b * n * d], [b, n, d], lengths));
             check(sampler.on(&device).sample_ragged(&ragged[..end * d], d, &offsets[..=b]));
@@ -158,7 +158,7 @@ fn batches_give_what_their_clouds_give() {
 }
 
 #[test]
-fn statistics_are_given_if_asked() {
+fn statistics_are_returned_on_request() {
     let Some(device) = gpu() else { return };
     let cloud = generate(Kind::Room, 1000, 1);
     let sampler = Sampler::count(100).algorithm(Algorithm::Naive);
@@ -200,22 +200,22 @@ fn runs_report_progress_and_can_be_canceled() {
             assert_eq!(progress.wanted, 5_000);
             ControlFlow::Continue(())
         };
-        let watched = job.on(&device).observe(&mut observer).sample(&cloud).unwrap();
-        same(&watched, &job.on(&device).sample(&cloud).unwrap(), algorithm.name());
+        let observed = job.on(&device).observe(&mut observer).sample(&cloud).unwrap();
+        same(&observed, &job.on(&device).sample(&cloud).unwrap(), algorithm.name());
         assert_eq!((seen[0], seen[seen.len() - 1]), (0, 5_000), "{algorithm}");
         assert!(seen.is_sorted() && (algorithm.name() != "radius" || seen.len() > 10), "{seen:?}");
         for calls in [1, 2] {
-            let mut left = calls;
+            let mut remaining = calls;
             let mut observer = |_: Progress| {
-                left -= 1;
-                if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                remaining -= 1;
+                if remaining > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
             let error = job.on(&device).observe(&mut observer).sample(&cloud).unwrap_err();
             let canceled = matches!(error, Error::Sampling(farpoint::Error::Cancelled(_)));
             assert!(canceled, "{algorithm}: {error}");
         }
         // The next call works.
-        same(&job.on(&device).sample(&cloud).unwrap(), &watched, algorithm.name());
+        same(&job.on(&device).sample(&cloud).unwrap(), &observed, algorithm.name());
     }
 }
 
@@ -246,9 +246,9 @@ fn device_pointers() {
         unsafe { device.enqueue_sample(&sampler, &stream, &batch).unwrap() };
         let (rows, distances) = (indices.download(b * m).unwrap(), values.download(b * m).unwrap());
         let (radii, counts) = (covering.download(b).unwrap(), chosen.download(b).unwrap());
-        let given = [vec![4, 9], vec![0, 3], vec![499, 1]];
-        for (k, given) in given.into_iter().enumerate() {
-            let truth = Sampler::count(m).start(Start::Indices(given)).sample(&clouds[k]);
+        let start_rows = [vec![4, 9], vec![0, 3], vec![499, 1]];
+        for (k, start_rows) in start_rows.into_iter().enumerate() {
+            let truth = Sampler::count(m).start(Start::Indices(start_rows)).sample(&clouds[k]);
             let truth = truth.unwrap();
             let slots = k * m..(k + 1) * m;
             let found: Vec<_> = rows[slots.clone()].iter().map(|&row| row as usize).collect();
@@ -260,7 +260,7 @@ fn device_pointers() {
 }
 
 #[test]
-fn clouds_that_are_too_short_leave_slots() {
+fn short_clouds_leave_empty_slots() {
     let Some(device) = gpu() else { return };
     let stream = Stream::new(&device).unwrap();
     let cloud = generate(Kind::Room, 40, 1);
@@ -290,7 +290,7 @@ fn clouds_that_are_too_short_leave_slots() {
 }
 
 #[test]
-fn bad_rows_are_found_on_the_device() {
+fn non_finite_rows_are_found_on_the_device() {
     let Some(device) = gpu() else { return };
     let stream = Stream::new(&device).unwrap();
     let mut data = vec![0.5f32; 3 * 4000];
@@ -307,7 +307,7 @@ fn bad_rows_are_found_on_the_device() {
 }
 
 #[test]
-fn roots_are_those_of_the_cpu() {
+fn roots_match_the_cpu() {
     let Some(device) = gpu() else { return };
     let stream = Stream::new(&device).unwrap();
     let squares: Vec<f32> = (0..5000).map(|i| i as f32 * 0.37).chain([f32::INFINITY]).collect();
@@ -325,7 +325,7 @@ fn roots_are_those_of_the_cpu() {
 }
 
 #[test]
-fn the_device_of_an_address_is_told() {
+fn the_device_of_an_address_is_found() {
     let Some(device) = gpu() else { return };
     let buffer = Buffer::<u8>::new(&Stream::new(&device).unwrap(), 8, "bytes").unwrap();
     assert_eq!(device_of(buffer.pointer()).unwrap(), device.ordinal());
@@ -333,12 +333,12 @@ fn the_device_of_an_address_is_told() {
 }
 
 #[test]
-fn memory_that_is_not_there_is_refused_in_bytes() {
+fn out_of_memory_errors_give_the_bytes() {
     let Some(device) = gpu() else { return };
     let stream = Stream::new(&device).unwrap();
-    let wanted = 1 << 50;
-    let error = Buffer::<u8>::new(&stream, wanted, "a test").err().unwrap();
-    assert!(matches!(error, Error::OutOfMemory { wanted: w, .. } if w == wanted), "{error:?}");
+    let bytes = 1 << 50;
+    let error = Buffer::<u8>::new(&stream, bytes, "a test").err().unwrap();
+    assert!(matches!(error, Error::OutOfMemory { wanted: w, .. } if w == bytes), "{error:?}");
     // The next call works.
     let job = job(Amount::Count(2), Start::Index(0));
     compare(&device, &job, &CLOUD[..]);
@@ -346,7 +346,7 @@ fn memory_that_is_not_there_is_refused_in_bytes() {
 
 /// A captured run samples the content of its memory at launch.
 #[test]
-fn graphs_hold_a_run() {
+fn graphs_capture_a_run() {
     let Some(device) = gpu() else { return };
     let stream = Stream::new(&device).unwrap();
     let [b, n, m] = [2, 300, 70];
@@ -361,7 +361,7 @@ fn graphs_hold_a_run() {
         for seed in 0..3 {
             let clouds = [generate(Kind::Room, n, seed), generate(Kind::Object, n, seed)];
             points.write(0, &clouds.concat().concat()).unwrap();
-            // SAFETY: points and indices are there, and nobody uses them until `download` has waited.
+            // SAFETY: points and indices are there, and are not used until `download` has synchronized.
             unsafe { graph.launch(&stream).unwrap() };
             let found = indices.download(b * m).unwrap();
             for (found, cloud) in found.chunks(m).zip(&clouds) {

@@ -131,11 +131,11 @@ unsafe fn first_samples<T: CudaScalar>(
     indices: u64,
     scratch: Option<(u64, usize)>,
 ) -> Result<(), Error> {
-    let shape = Shape { wanted: work.prefix() + 1, ..work.shape };
+    let shape = Shape { samples: work.prefix() + 1, ..work.shape };
     let mut batch = Batch {
         samples: 0,
         slots: 0,
-        wanted: shape.wanted as i64,
+        wanted: shape.samples as i64,
         start_count: 1,
         indices,
         values: args.first,
@@ -179,7 +179,7 @@ unsafe fn levels<T: CudaScalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::{FEWEST, HEADER, LEVELS, Levels, THREADS};
+    use super::super::plan::{HEADER, LEVELS, Levels, MIN_SAMPLES, THREADS};
     use super::*;
     use crate::source::fields;
     use std::mem::offset_of;
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn laid_out_as_in_fastpoint_cu() {
         let source = include_str!("../../kernels/fastpoint/fastpoint.cu");
-        let theirs = "guard batch indexes network first first_starts results found known headers memory \
+        let names = "guard batch indexes network first first_starts results found known headers memory \
                       header_stride stride first_slots team rows";
-        assert_eq!(fields(source, "FastPointArgs"), theirs);
+        assert_eq!(fields(source, "FastPointArgs"), names);
         assert_eq!((offset_of!(Args<f32>, indexes), offset_of!(Args<f32>, network)), (152, 176));
         assert_eq!((offset_of!(Args<f64>, indexes), offset_of!(Args<f64>, rows)), (160, 272));
         assert!(source.contains(&format!("THREADS = {THREADS};")));
@@ -206,7 +206,10 @@ mod tests {
         }
         let hidden = HIDDEN as usize;
         assert_eq!(Network::SHAPE, [(hidden, inputs), (hidden, hidden), (outputs, hidden)]);
-        assert_eq!((FEWEST, size_of::<Levels<f32>>(), size_of::<Levels<f64>>()), (inputs, 28, 56));
+        assert_eq!(
+            (MIN_SAMPLES, size_of::<Levels<f32>>(), size_of::<Levels<f64>>()),
+            (inputs, 28, 56)
+        );
         let source = include_str!("../../kernels/fastpoint/state.cuh");
         assert_eq!(fields(source, "Result"), "radii levels");
         assert!(source.contains("pad[27];") && HEADER == 4 * (5 + 27));

@@ -19,13 +19,13 @@ pub(super) const HIDDEN: u32 = 128;
 
 /// Number of levels, and the fewest samples from which a curve can be predicted.
 pub(super) const LEVELS: usize = 6;
-pub(super) const FEWEST: usize = 32;
+pub(super) const MIN_SAMPLES: usize = 32;
 
 /// Bytes of a team's header, to which the counts of its blocks are added.
 pub(super) const HEADER: usize = 128;
 
 /// Largest number of rows that an entry of a search's stack can address.
-const MOST_ROWS: usize = 1 << 26;
+const MAX_ROWS: usize = 1 << 26;
 
 /// A sampling job and its methods.
 #[derive(Debug, Clone, Copy)]
@@ -37,24 +37,24 @@ pub(super) struct Work {
     /// Number of start points per cloud.
     pub(super) starts: usize,
     /// Set if an index is given.
-    pub(super) indexed: bool,
+    pub(super) has_index: bool,
 }
 
 impl Work {
     /// Number of samples of the first stage.
     pub(super) fn prefix(&self) -> usize {
-        self.shape.wanted.div_ceil(10)
+        self.shape.samples.div_ceil(10)
     }
 
     /// Returns whether there are too few samples to predict a curve from: then all are exact.
     pub(super) fn is_exact(&self) -> bool {
-        self.prefix() < FEWEST
+        self.prefix() < MIN_SAMPLES
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
-        if self.shape.rows > MOST_ROWS && !self.is_exact() {
+        if self.shape.rows > MAX_ROWS && !self.is_exact() {
             return Err(Error::Unsupported(format!(
-                "clouds of {} rows are more than the 2^26 that fastpoint takes on a GPU; use the CPU",
+                "clouds of {} rows exceed the limit of fastpoint on a GPU (2^26); use the CPU",
                 self.shape.rows
             )));
         }
@@ -130,7 +130,7 @@ impl Plan {
         let (function, launch) = kernel::<T>(gpu, work.shape.dims)?;
         let blocks = team::blocks_at_once(gpu, function, launch)?;
         let teams = Teams::new(blocks, work.shape.clouds, work.shape.rows, None);
-        let first = Shape { wanted: work.prefix() + 1, ..work.shape };
+        let first = Shape { samples: work.prefix() + 1, ..work.shape };
         let inner = [
             work.first.scratch_bytes::<T>(gpu, first),
             peak::scratch_bytes::<T>(gpu, work.shape, &PeakOptions::default()),
@@ -143,7 +143,7 @@ impl Plan {
         let Shape { clouds, rows, .. } = work.shape;
         let (number, slots) = (size_of::<T>(), clouds * (work.prefix() + 1));
         let (header, arrays) = (aligned(HEADER + 4 * teams.team), arrays::<T>(rows));
-        let index = if work.indexed { 0 } else { index::bytes::<T>(clouds, rows) };
+        let index = if work.has_index { 0 } else { index::bytes::<T>(clouds, rows) };
         let mut end = 0;
         let mut next = |bytes: usize| {
             let begin = end;
@@ -186,18 +186,18 @@ pub(super) fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize) -> Result<(Function,
 mod tests {
     use super::*;
 
-    fn work(wanted: usize) -> Work {
+    fn work(samples: usize) -> Work {
         Work {
             first: first_stage(Algorithm::Auto).unwrap(),
             estimator: Estimator::Network,
-            shape: Shape { clouds: 2, rows: 124_668, dims: 3, wanted },
+            shape: Shape { clouds: 2, rows: 124_668, dims: 3, samples },
             starts: 1,
-            indexed: true,
+            has_index: true,
         }
     }
 
     #[test]
-    fn scratch_is_what_the_documentation_says() {
+    fn scratch_sizes_match_the_documentation() {
         let teams = Teams { team: 132, count: 2 };
         let a_point = |bytes: usize| bytes as f64 / (2.0 * 124_668.0);
         let narrow = Plan::of::<f32>(&work(31_167), teams, 0).bytes;
@@ -208,10 +208,10 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn oversized_clouds_are_rejected() {
         let mut large = work(1 << 20);
         assert!(large.check().is_ok());
-        large.shape.rows = MOST_ROWS + 1;
+        large.shape.rows = MAX_ROWS + 1;
         assert!(large.check().unwrap_err().to_string().contains("67108865 rows"));
         assert!(first_stage(Algorithm::Tree).is_err());
     }

@@ -53,18 +53,18 @@ impl Gpu {
         &self,
         job: &ApproximateSampler,
         stream: &Stream,
-        wanted: &DeviceApproximate<T>,
+        request: &DeviceApproximate<T>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         job.check(DeviceKind::Gpu)?;
-        let batch = &wanted.batch;
+        let batch = &request.batch;
         let shape = pointers::check(&exact(job), batch)?;
         if shape.clouds == 0 {
             return Ok(());
         }
         let starts = batch.starts.map_or(1, |(_, starts)| starts);
-        let Some(work) = work(job, shape, starts, wanted.index.is_some())? else { return Ok(()) };
-        let clouds = wanted.clouds();
+        let Some(work) = work(job, shape, starts, request.index.is_some())? else { return Ok(()) };
+        let clouds = request.clouds();
         clouds.check_index::<T>(shape.clouds)?;
         let view = batch.input(shape);
         // SAFETY: what is in device memory is as `DeviceApproximate` requires, by this function's contract; what the
@@ -73,17 +73,17 @@ impl Gpu {
     }
 
     /// Returns the bytes of device memory that [`Gpu::enqueue_approximate`] uses besides input, index and result, for
-    /// this many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each, with an index or
+    /// this many clouds of at most `rows` rows of `dims` coordinates and `samples` samples each, with an index or
     /// without one; 0 if the GPU can't run the method.
     pub fn approximate_scratch_bytes<T: CudaScalar>(
         &self,
         job: &ApproximateSampler,
         [clouds, rows, dims]: [usize; 3],
-        wanted: usize,
-        indexed: bool,
+        samples: usize,
+        has_index: bool,
     ) -> usize {
-        let shape = Shape { clouds, rows, dims, wanted };
-        match work(job, shape, 1, indexed) {
+        let shape = Shape { clouds, rows, dims, samples };
+        match work(job, shape, 1, has_index) {
             Ok(Some(work)) if job.check(DeviceKind::Gpu).is_ok() => {
                 plan::scratch_bytes::<T>(self, &work)
             }
@@ -103,9 +103,9 @@ pub(super) fn work(
     job: &ApproximateSampler,
     shape: Shape,
     starts: usize,
-    indexed: bool,
+    has_index: bool,
 ) -> Result<Option<Work>, Error> {
     let Method::FastPoint { first, estimator } = job.method else { return Ok(None) };
     let first = plan::first_stage(first)?;
-    Ok(Some(Work { first, estimator, shape, starts, indexed }))
+    Ok(Some(Work { first, estimator, shape, starts, has_index }))
 }

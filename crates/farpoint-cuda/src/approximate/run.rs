@@ -1,9 +1,9 @@
 //! Approximate sampling of clouds in host memory: check, upload, launch, download, translate.
 
 use super::fastpoint;
-use super::plan::{FEWEST, LEVELS, Levels, Plan, Work};
+use super::plan::{LEVELS, Levels, MIN_SAMPLES, Plan, Work};
 use super::pointers::{exact, work};
-use crate::fps::run::{self, Answer, Input};
+use crate::fps::run::{self, Input, Output};
 use crate::memory::Buffer;
 use crate::progress::Watch;
 use crate::search::DeviceClouds;
@@ -61,23 +61,23 @@ fn launch<T: CudaScalar>(
     let shape = run::shape(&clouds);
     input::check_rows(shape.rows)?;
     let Some(work) = work(job, shape, cloud.starts().len(), false)? else {
-        return Err(Error::Unsupported(format!("there is no kernel of {}", job.method)));
+        return Err(Error::Unsupported(format!("there is no kernel for {}", job.method)));
     };
     let stream = Stream::new(gpu)?;
     let input = Input::upload(&stream, &clouds, shape)?;
-    let answer = Answer::new(&stream, &clouds)?;
-    let batch = run::batch(&clouds, shape, &input, &answer);
+    let output = Output::new(&stream, &clouds)?;
+    let batch = run::batch(&clouds, shape, &input, &output);
     let index = DeviceClouds {
         strides: [batch.row_stride, batch.axis_stride],
         ..DeviceClouds::padded(batch.points, shape.rows, shape.dims)
     };
     let plan = Plan::new::<T>(gpu, &work)?;
     let scratch = Buffer::<u8>::new(&stream, plan.bytes, "scratch memory")?;
-    let given = Some((scratch.pointer(), plan.bytes));
+    let scratch_memory = Some((scratch.pointer(), plan.bytes));
     // SAFETY: the buffers have the sizes that batch and plan say, and are freed in stream order.
-    unsafe { fastpoint::enqueue(&stream, &batch, &work, given, &index)? };
+    unsafe { fastpoint::enqueue(&stream, &batch, &work, scratch_memory, &index)? };
     stream.wait("fastpoint")?;
-    let mut samples = answer.download(gpu, &clouds, Algorithm::Peak(Default::default()))?;
+    let mut samples = output.download(gpu, &clouds, Algorithm::Peak(Default::default()))?;
     let sample = samples.pop().expect("one cloud, one sample");
     let details = details(&work, &plan, &scratch, &sample)?;
     Ok(ApproximateSample::new(sample.indices, job.method, Details::FastPoint(details)))
@@ -93,7 +93,7 @@ fn details<T: CudaScalar>(
     let covering = sample.squared_covering_radius;
     let mut levels = Levels { radii: [T::ZERO; LEVELS], levels: 0 };
     let mut found = [0; 4];
-    if work.prefix() >= FEWEST {
+    if work.prefix() >= MIN_SAMPLES {
         levels.read(scratch, plan.results)?;
         scratch.read(plan.found, &mut found)?;
     }

@@ -100,8 +100,8 @@ fn driver() -> &'static Driver {
 /// As [`symbol`].
 unsafe fn function<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
     // SAFETY: that `F` is the function's type is this function's contract.
-    let found = unsafe { library.get::<F>(name.as_bytes()) };
-    found.map(|function| *function).map_err(|_| format!("the NVIDIA driver has no {name}"))
+    let result = unsafe { library.get::<F>(name.as_bytes()) };
+    result.map(|function| *function).map_err(|_| format!("the NVIDIA driver has no {name}"))
 }
 
 macro_rules! functions {
@@ -143,7 +143,7 @@ macro_rules! functions {
 functions! {
     cuCtxPopCurrent_v2(context: *mut CUcontext);
     cuCtxPushCurrent_v2(context: CUcontext);
-    cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peerice: CUdevice);
+    cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);
     cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
     cuDeviceGetAttribute(value: *mut c_int, attribute: c_uint, device: CUdevice);
     cuDeviceGetCount(count: *mut c_int);
@@ -162,9 +162,9 @@ functions! {
     cuGetErrorString(error: CUresult, text: *mut *const c_char);
     cuGraphCreate(new_graph: *mut CUgraph, flags: c_uint);
     cuGraphDestroy(graph: CUgraph);
-    cuGraphExecDestroy(granew_exec: CUgraphExec);
-    cuGraphInstantiateWithFlags(new_granew_exec: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
-    cuGraphLaunch(granew_exec: CUgraphExec, stream: CUstream);
+    cuGraphExecDestroy(exec: CUgraphExec);
+    cuGraphInstantiateWithFlags(new_exec: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
+    cuGraphLaunch(exec: CUgraphExec, stream: CUstream);
     cuInit(flags: c_uint);
     cuLaunchCooperativeKernel(function: CUfunction, x: c_uint, y: c_uint, z: c_uint,
         block_x: c_uint, block_y: c_uint, block_z: c_uint, shared: c_uint, stream: CUstream, parameters: *mut *mut c_void);

@@ -29,7 +29,7 @@ impl Choice {
         self.0
     }
 
-    /// Bytes of scratch memory that `enqueue` uses; 0 if the GPU can't run the algorithm.
+    /// Returns the bytes of scratch memory that `enqueue` uses; 0 if the GPU can't run the algorithm.
     pub(crate) fn scratch_bytes<T: CudaScalar>(self, gpu: &Gpu, shape: Shape) -> usize {
         match self.resolve::<T>(gpu, shape).0 {
             Algorithm::Naive => naive::scratch_bytes::<T>(shape),
@@ -41,7 +41,7 @@ impl Choice {
         }
     }
 
-    /// Number of 64-bit counters of the algorithm.
+    /// Returns the number of 64-bit counters of the algorithm.
     pub(crate) fn counters(self) -> usize {
         match self.0 {
             Algorithm::Peak(_) => peak::COUNTERS,
@@ -80,7 +80,7 @@ impl Choice {
                 Algorithm::Quick(options) => {
                     quick::enqueue(gpu, s, batch, shape, scratch, &options)
                 }
-                other => Err(Error::Unsupported(format!("there is no kernel of {other}"))),
+                other => Err(Error::Unsupported(format!("there is no kernel for {other}"))),
             }
         };
         let bytes = |rows| self.scratch_bytes::<T>(gpu, Shape { rows, ..shape });
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_gpus_do_not_have_is_refused_with_what_they_have() {
+    fn errors_list_what_gpus_support() {
         let job = Sampler::count(1);
         for algorithm in Algorithm::of(DeviceKind::Gpu) {
             assert!(Choice::new(&job.clone().algorithm(algorithm)).is_ok(), "{algorithm}");

@@ -21,7 +21,7 @@ pub(crate) struct Batch<T> {
     /// Number of samples of each cloud and slot of its first, or null.
     pub(crate) samples: u64,
     pub(crate) slots: u64,
-    /// Samples per cloud; of the cloud with the most if they differ.
+    /// Samples per cloud; the maximum if they differ.
     pub(crate) wanted: i64,
     /// Start rows, `start_count` per cloud, or null.
     pub(crate) starts: u64,
@@ -45,8 +45,8 @@ pub(crate) struct Shape {
     pub(crate) rows: usize,
     /// Coordinates per row.
     pub(crate) dims: usize,
-    /// Samples of the cloud with the most.
-    pub(crate) wanted: usize,
+    /// Maximum number of samples of a cloud.
+    pub(crate) samples: usize,
 }
 
 /// Threshold with which sampling never stops early.
@@ -109,16 +109,16 @@ mod tests {
             covering: 0,
             chosen: 0,
         };
-        let shown = format!("{batch:#?}");
-        let ours: Vec<_> = shown
+        let text = format!("{batch:#?}");
+        let names: Vec<_> = text
             .lines()
             .filter_map(|line| line.trim().split_once(": ").map(|(name, _)| name.to_owned()))
             .collect();
         let source = include_str!("../../kernels/common/batch.cuh");
-        assert_eq!(ours.join(" "), fields(source, "Batch"));
+        assert_eq!(names.join(" "), fields(source, "Batch"));
     }
 
-    fn is_the_last_that_stops<T: CudaScalar>(radius: f64) {
+    fn check_stop<T: CudaScalar>(radius: f64) {
         let stop: T = stop_at(radius);
         assert!(stop.sqrt().to_f64() <= radius, "{stop} {radius}");
         let next = stop.next_up();
@@ -126,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn the_stop_is_the_cpus_to_the_bit() {
+    fn stops_match_the_cpu_bit_by_bit() {
         let mut random = farpoint::backend::SplitMix64::new(1);
-        let given = [0.0, -0.0, 1e-30, 1e-300, 0.05, 0.1, 1.0, 2.0, 1e18, 1e19, 1e300, f64::MAX];
-        let drawn = (0..1000).map(|_| random.unit() * 10.0);
-        for radius in given.into_iter().chain(drawn) {
-            is_the_last_that_stops::<f32>(radius);
-            is_the_last_that_stops::<f64>(radius);
+        let special = [0.0, -0.0, 1e-30, 1e-300, 0.05, 0.1, 1.0, 2.0, 1e18, 1e19, 1e300, f64::MAX];
+        let random_radii = (0..1000).map(|_| random.unit() * 10.0);
+        for radius in special.into_iter().chain(random_radii) {
+            check_stop::<f32>(radius);
+            check_stop::<f64>(radius);
         }
         assert_eq!(stop_at::<f32>(f64::MAX), f32::MAX);
         assert!(never::<f64>() < 0.0);

@@ -49,8 +49,8 @@ pub unsafe fn check_bad<T: CudaScalar>(
         crate::memory::set(stream, counts, 0, bytes)?;
         crate::memory::set(stream, firsts, 0xff, bytes)?;
     }
-    let enough = shape.rows.div_ceil(THREADS as usize).max(1);
-    let parts = (BLOCKS / shape.clouds).clamp(1, enough) as u32;
+    let max_parts = shape.rows.div_ceil(THREADS as usize).max(1);
+    let parts = (BLOCKS / shape.clouds).clamp(1, max_parts) as u32;
     let args = Args { batch: batch.input(shape), counts, firsts, parts };
     let kernel = gpu.function::<T>("check", "check")?;
     let blocks = shape.clouds as u32 * parts;

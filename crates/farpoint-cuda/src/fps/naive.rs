@@ -94,7 +94,7 @@ mod tests {
     use std::mem::offset_of;
 
     fn shape(rows: usize, dims: usize) -> Shape {
-        Shape { clouds: 2, rows, dims, wanted: 5 }
+        Shape { clouds: 2, rows, dims, samples: 5 }
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn scratch_is_what_the_documentation_says() {
+    fn scratch_sizes_match_the_documentation() {
         assert_eq!(scratch_bytes::<f32>(shape(1000, 3)), 2 * 1000 * 16);
         assert_eq!(scratch_bytes::<f64>(shape(1000, 1)), 2 * 1000 * 32);
         assert_eq!(scratch_bytes::<f32>(shape(1001, 4)), 2 * 1001 * 4);

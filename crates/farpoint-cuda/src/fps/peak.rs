@@ -15,9 +15,9 @@ use farpoint::{PeakOptions, Statistics};
 pub(crate) const COUNTERS: usize = 12;
 
 /// Records the kernel's counters: work, then nanoseconds of each stage, summed over clouds.
-pub(crate) fn record(counted: &[u64], statistics: &mut Statistics) {
-    let Ok(counted) = <[u64; COUNTERS]>::try_from(counted) else { return };
-    let [bands, band_points, searches, _, looked_at, updated, _, stages @ ..] = counted;
+pub(crate) fn record(counters: &[u64], statistics: &mut Statistics) {
+    let Ok(counters) = <[u64; COUNTERS]>::try_from(counters) else { return };
+    let [bands, band_points, searches, _, looked_at, updated, _, stages @ ..] = counters;
     let [build, single, solve, update, sort] = stages;
     let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
     (statistics.bands, statistics.band_points) = (bands, band_points);
@@ -117,14 +117,14 @@ impl TeamLayout {
 /// Bytes of a team's arrays: `place_arrays` of `kernels/peak/state.cuh`.
 pub(super) fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
     let (number, padded) = (size_of::<T>(), team::padded(rows));
-    let own = [
+    let lists = [
         number * padded,  // accepted: keys
         4 * padded,       // and positions
         4 * padded,       // the band
         16 * padded / 32, // best of each group
     ];
     // The keys and rows of the order become distances and witnesses.
-    team::tree_bytes::<T>(rows, team) + own.into_iter().map(aligned).sum::<usize>()
+    team::tree_bytes::<T>(rows, team) + lists.into_iter().map(aligned).sum::<usize>()
 }
 
 /// Rows above which clouds in `f32` have a kernel of their own, in which neighbors of a band go to one block. On an
@@ -154,8 +154,8 @@ fn layout<T: CudaScalar>(
     options: &PeakOptions,
 ) -> Result<TeamLayout, Error> {
     let (function, launch) = kernel::<T>(gpu, shape)?;
-    let all = team::blocks_at_once(gpu, function, launch)?;
-    Ok(TeamLayout::new::<T>(all, shape, options))
+    let blocks = team::blocks_at_once(gpu, function, launch)?;
+    Ok(TeamLayout::new::<T>(blocks, shape, options))
 }
 
 /// Returns whether groups are refined: in a small team, or a cloud of some size, it costs as much as it saves.
@@ -208,7 +208,7 @@ pub(crate) unsafe fn fill<T: CudaScalar>(
     unsafe { start(gpu, stream, batch, shape, scratch, &options, 0, Some(known)) }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a launch is for")]
+#[expect(clippy::too_many_arguments, reason = "arguments of a launch")]
 unsafe fn start<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -253,7 +253,7 @@ mod tests {
     use std::mem::offset_of;
 
     #[test]
-    fn what_was_counted_is_told_by_name() {
+    fn counters_are_recorded_by_name() {
         let mut statistics = Statistics::default();
         record(&[3, 40, 5, 0, 6, 7, 0, 1_000, 2_000, 3_000, 4_000, 5_000], &mut statistics);
         assert_eq!((statistics.bands, statistics.band_points), (3, 40));
@@ -263,18 +263,18 @@ mod tests {
         let (_, rest) = source.split_once("enum Counter").unwrap();
         let (body, _) = rest.split_once(" };").unwrap();
         let names: Vec<_> = body.split(['{', ',']).map(str::trim).collect();
-        let theirs = "BANDS BAND_POINTS SEARCHES NODES LEAVES UPDATES COPY_NS BUILD_NS SINGLE_NS SOLVE_NS \
+        let expected = "BANDS BAND_POINTS SEARCHES NODES LEAVES UPDATES COPY_NS BUILD_NS SINGLE_NS SOLVE_NS \
                       UPDATE_NS SORT_NS COUNTERS";
-        assert_eq!(names[1..].join(" "), theirs);
+        assert_eq!(names[1..].join(" "), expected);
         assert_eq!(names.len() - 2, COUNTERS);
     }
 
     fn shape(clouds: usize, rows: usize) -> Shape {
-        Shape { clouds, rows, dims: 3, wanted: rows / 4 }
+        Shape { clouds, rows, dims: 3, samples: rows / 4 }
     }
 
     #[test]
-    fn scratch_is_what_the_documentation_says() {
+    fn scratch_sizes_match_the_documentation() {
         let million = 1_000_000.0;
         let narrow = TeamLayout::new::<f32>(132, shape(1, 1_000_000), &PeakOptions::default());
         let wide = TeamLayout::new::<f64>(132, shape(1, 1_000_000), &PeakOptions::default());
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn too_large_a_cloud_is_told_what_fits() {
+    fn errors_name_the_largest_cloud_that_fits() {
         // Free memory of an 80 GB card beside its context.
         let free = 79_000_000_000;
         let fit = |rows: usize, bytes: &dyn Fn(usize) -> usize| {
@@ -297,8 +297,8 @@ mod tests {
         };
         let options = PeakOptions::default();
         let scratch = |rows| TeamLayout::new::<f32>(132, shape(1, rows), &options).bytes();
-        let most = fit(4_000_000_000, &scratch);
-        assert!(scratch(most) <= free && scratch(most + 1) > free, "{most}");
+        let max_rows = fit(4_000_000_000, &scratch);
+        assert!(scratch(max_rows) <= free && scratch(max_rows + 1) > free, "{max_rows}");
         // With its input, and a quarter of it as samples with distances.
         let narrow = |rows| scratch(rows) + 12 * rows + 12 * (rows / 4);
         assert!((1_390_000_000..1_400_000_000).contains(&fit(4_000_000_000, &narrow)));
@@ -326,13 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn large_clouds_have_a_kernel_of_their_own() {
+    fn large_clouds_have_their_own_kernel() {
         assert_eq!([LARGE, LARGE + 1].map(|rows| module::<f32>(3, rows)), ["peak", "peak_large"]);
         assert_eq!(module::<f64>(3, LARGE + 1), "peak");
         assert_eq!([3, 4].map(|dims| module::<f32>(dims, 1_000)), ["peak", "peak_high"]);
         assert_eq!(module::<f32>(4, LARGE + 1), "peak_high");
         let modules = ["peak", "peak_large", "peak_high", "peak_span", "peak_span_high"];
-        assert!(modules.iter().all(|module| archive::tests::holds(module, "peak")));
+        assert!(modules.iter().all(|module| archive::tests::has_kernel(module, "peak")));
     }
 
     #[test]
@@ -341,8 +341,8 @@ mod tests {
         assert_eq!(offset_of!(Args<f64>, headers), 24 + 136);
         assert_eq!(size_of::<Args<f32>>(), 24 + 128 + 40 + 24 + 8 + 16);
         let source = include_str!("../../kernels/peak/peak.cu");
-        let ours = "guard batch headers scratch counters header_stride stride team rows single list \
+        let names = "guard batch headers scratch counters header_stride stride team rows single list \
                     spread refined gamma known found";
-        assert_eq!(fields(source, "PeakArgs"), ours);
+        assert_eq!(fields(source, "PeakArgs"), names);
     }
 }

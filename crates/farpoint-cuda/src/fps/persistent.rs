@@ -31,12 +31,12 @@ pub(crate) fn fits(card: &Properties, shape: Shape, number: usize) -> bool {
 /// Plans for a device, whose largest cluster only its driver knows.
 fn plan<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> Result<Plan, Error> {
     let (card, number) = (gpu.properties(), size_of::<T>());
-    let of = |cluster| Planner { card, shape, number, cluster }.plan();
-    let mut plan = of(LARGEST_CLUSTER);
+    let plan_for = |cluster| Planner { card, shape, number, cluster }.plan();
+    let mut plan = plan_for(LARGEST_CLUSTER);
     if let Some(wide) = plan.filter(|p| p.holder == Holder::Cluster && p.blocks > SAFE_CLUSTER) {
         let kernel = gpu.function::<T>("persistent", wide.kernel.name)?;
         if wide.launch().clusters_at_once(gpu, kernel).unwrap_or(0) == 0 {
-            plan = of(SAFE_CLUSTER);
+            plan = plan_for(SAFE_CLUSTER);
         }
     }
     plan.ok_or_else(|| {
@@ -67,7 +67,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let plan = plan::<T>(gpu, shape)?;
     let bytes = plan.scratch_bytes(size_of::<T>());
     let scratch = match bytes {
-        0 => Scratch::Given(0),
+        0 => Scratch::Borrowed(0),
         _ => Scratch::new(stream, scratch, bytes)?,
     };
     // SAFETY: the scratch memory has so many bytes. Mail of an earlier launch must not be read.

@@ -121,7 +121,7 @@ impl<T: CudaScalar> DeviceBatch<T> {
     pub(super) fn check_input(&self) -> Result<Shape, Error> {
         input::check_batch(self.clouds, self.dims)?;
         input::check_points::<T>(self.points, self.clouds, self.rows)?;
-        Ok(Shape { clouds: self.clouds, rows: self.rows, dims: self.dims, wanted: 0 })
+        Ok(Shape { clouds: self.clouds, rows: self.rows, dims: self.dims, samples: 0 })
     }
 
     /// The kernels' view of the input.
@@ -138,7 +138,7 @@ impl<T: CudaScalar> DeviceBatch<T> {
             rows: shape.rows as i64,
             samples: self.samples.unwrap_or(0),
             slots: self.slots.unwrap_or(0),
-            wanted: shape.wanted as i64,
+            wanted: shape.samples as i64,
             starts,
             start_count: start_count as u32,
             stop: never(),
@@ -167,7 +167,7 @@ impl Gpu {
         stream: &Stream,
         batch: &DeviceBatch<T>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         let choice = Choice::new(job)?;
         let shape = check(job, batch)?;
         if shape.clouds == 0 {
@@ -184,7 +184,7 @@ impl Gpu {
     }
 
     /// Returns the bytes of device memory that [`Gpu::enqueue_sample`] uses besides input and result, for
-    /// this many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each; 0 if the
+    /// this many clouds of at most `rows` rows of `dims` coordinates and `samples` samples each; 0 if the
     /// GPU can't run the algorithm.
     pub fn sample_scratch_bytes<T: CudaScalar>(
         &self,
@@ -192,9 +192,9 @@ impl Gpu {
         clouds: usize,
         rows: usize,
         dims: usize,
-        wanted: usize,
+        samples: usize,
     ) -> usize {
-        let shape = Shape { clouds, rows, dims, wanted };
+        let shape = Shape { clouds, rows, dims, samples };
         Choice::new(job).map_or(0, |choice| choice.scratch_bytes::<T>(self, shape))
     }
 }
@@ -202,31 +202,31 @@ impl Gpu {
 /// Checks what the host knows, and returns the size.
 pub(crate) fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
     let input = batch.check_input()?;
-    let wanted = match job.amount.limit(input.rows) {
+    let samples = match job.amount.limit(input.rows) {
         // Nothing is a sample of no cloud, and of clouds without rows as far as they have any.
         Err(farpoint::Error::EmptyCloud) if input.clouds == 0 || !is_count(job.amount) => 0,
-        wanted => wanted?,
+        samples => samples?,
     };
     if !matches!(job.start, Start::First | Start::Index(0)) {
         return Err(Error::Unsupported(
-            "clouds in device memory are started from rows in device memory: set `starts` of the \
-             batch, not `start` of the sampler"
+            "clouds in device memory take their start rows from device memory: set `starts` of \
+             the batch, not `start` of the sampler"
                 .into(),
         ));
     }
     input::check_bad_rows(job.bad_rows)?;
     match batch.starts {
         Some((_, 0)) => return Err(farpoint::Error::NoStart.into()),
-        Some((_, starts)) if starts > wanted && wanted > 0 => {
-            return Err(farpoint::Error::TooManyStarts { starts, samples: wanted }.into());
+        Some((_, starts)) if starts > samples && samples > 0 => {
+            return Err(farpoint::Error::TooManyStarts { starts, samples }.into());
         }
         _ => {}
     }
-    if wanted > 0 && input.clouds > 0 && batch.indices == 0 {
-        let what = "the address for the indices is null".into();
-        return Err(farpoint::Error::Shape(what).into());
+    if samples > 0 && input.clouds > 0 && batch.indices == 0 {
+        let message = "the address for the indices is null".into();
+        return Err(farpoint::Error::Shape(message).into());
     }
-    Ok(Shape { wanted, ..input })
+    Ok(Shape { samples, ..input })
 }
 
 fn is_count(amount: Amount) -> bool {
@@ -238,35 +238,41 @@ mod tests {
     use super::*;
     use farpoint::BadRows;
 
-    fn refused(sampler: Sampler, batch: &DeviceBatch<f32>) -> String {
+    fn message(sampler: Sampler, batch: &DeviceBatch<f32>) -> String {
         check(&sampler, batch).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_the_host_knows_is_checked() {
+    fn invalid_arguments_are_rejected() {
         let batch = DeviceBatch::<f32>::padded(256, [2, 100, 3], 512);
-        let shape = Shape { clouds: 2, rows: 100, dims: 3, wanted: 25 };
+        let shape = Shape { clouds: 2, rows: 100, dims: 3, samples: 25 };
         assert_eq!(check(&Sampler::ratio(0.241), &batch), Ok(shape));
-        assert_eq!(check(&Sampler::whole(), &batch).unwrap().wanted, 100);
-        assert_eq!(check(&Sampler::spacing(0.5), &batch).unwrap().wanted, 100);
-        assert!(refused(Sampler::count(101), &batch).contains("101 samples"));
-        assert!(refused(Sampler::ratio(2.0), &batch).contains("ratio 2"));
-        assert!(refused(Sampler::spacing(-1.0), &batch).contains("spacing -1"));
+        assert_eq!(check(&Sampler::whole(), &batch).unwrap().samples, 100);
+        assert_eq!(check(&Sampler::spacing(0.5), &batch).unwrap().samples, 100);
+        assert!(message(Sampler::count(101), &batch).contains("101 samples"));
+        assert!(message(Sampler::ratio(2.0), &batch).contains("ratio 2"));
+        assert!(message(Sampler::spacing(-1.0), &batch).contains("spacing -1"));
         let random = Sampler::count(1).start(Start::Random(1));
-        assert!(refused(random, &batch).contains("`starts` of the batch"));
-        assert!(refused(Sampler::count(1).bad_rows(BadRows::Skip), &batch).contains("check_bad"));
-        let started = |count| DeviceBatch { starts: Some((256, count)), ..batch };
-        assert!(check(&Sampler::count(5), &started(5)).is_ok());
-        assert!(refused(Sampler::count(5), &started(6)).contains("6 start indices"));
-        assert!(refused(Sampler::count(5), &started(0)).contains("empty"));
-        let of = |points, shape, indices| DeviceBatch::<f32>::padded(points, shape, indices);
-        assert!(refused(Sampler::count(1), &of(0, [1, 5, 3], 256)).contains("null"));
-        assert!(refused(Sampler::count(1), &of(2, [1, 5, 3], 256)).contains("aligned"));
-        assert!(refused(Sampler::count(1), &of(256, [1, 5, 3], 0)).contains("null"));
-        assert!(refused(Sampler::count(1), &of(256, [1, 5, 0], 256)).contains("coordinates"));
-        assert!(refused(Sampler::count(1), &of(256, [1, 0, 3], 256)).contains("no usable point"));
-        assert!(check(&Sampler::count(1), &of(0, [0, 0, 3], 0)).is_ok());
-        let large = of(256, [1, u32::MAX as usize, 3], 256);
-        assert!(refused(Sampler::count(1), &large).contains("4294967295"));
+        assert!(message(random, &batch).contains("`starts` of the batch"));
+        assert!(message(Sampler::count(1).bad_rows(BadRows::Skip), &batch).contains("check_bad"));
+        let with_starts = |count| DeviceBatch { starts: Some((256, count)), ..batch };
+        assert!(check(&Sampler::count(5), &with_starts(5)).is_ok());
+        assert!(message(Sampler::count(5), &with_starts(6)).contains("6 start indices"));
+        assert!(message(Sampler::count(5), &with_starts(0)).contains("empty"));
+        let padded_batch =
+            |points, shape, indices| DeviceBatch::<f32>::padded(points, shape, indices);
+        assert!(message(Sampler::count(1), &padded_batch(0, [1, 5, 3], 256)).contains("null"));
+        assert!(message(Sampler::count(1), &padded_batch(2, [1, 5, 3], 256)).contains("aligned"));
+        assert!(message(Sampler::count(1), &padded_batch(256, [1, 5, 3], 0)).contains("null"));
+        assert!(
+            message(Sampler::count(1), &padded_batch(256, [1, 5, 0], 256)).contains("coordinates")
+        );
+        assert!(
+            message(Sampler::count(1), &padded_batch(256, [1, 0, 3], 256))
+                .contains("no usable point")
+        );
+        assert!(check(&Sampler::count(1), &padded_batch(0, [0, 0, 3], 0)).is_ok());
+        let large = padded_batch(256, [1, u32::MAX as usize, 3], 256);
+        assert!(message(Sampler::count(1), &large).contains("4294967295"));
     }
 }

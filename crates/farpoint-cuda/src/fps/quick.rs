@@ -18,8 +18,8 @@ const PENDING: usize = 32;
 const POINTS: u32 = 64;
 
 /// Threads per block: one for each bucket, within these limits.
-const FEWEST_THREADS: u32 = 128;
-const MOST_THREADS: u32 = 512;
+const MIN_THREADS: u32 = 128;
+const MAX_THREADS: u32 = 512;
 
 /// `struct QuickArgs` of `kernels/quick/quick.cu`.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ struct Args<T> {
 }
 
 /// Shared memory of the kernel's own variables: two times 32 `Sample`.
-fn own_shared<T: CudaScalar>() -> u32 {
+fn fixed_shared<T: CudaScalar>() -> u32 {
     (2 * 32 * 8 * size_of::<T>() + 512) as u32
 }
 
@@ -55,8 +55,8 @@ impl Plan {
     fn new<T: CudaScalar>(card: &Properties, shape: Shape, options: &QuickOptions) -> Self {
         // A requested height is used as it is, unless buckets would be empty.
         let points = if options.height.is_some() { 1 } else { POINTS };
-        let fits = (card.shared_per_block - own_shared::<T>()) / bucket_bytes::<T>();
-        let useful = (shape.rows / points as usize).clamp(1, fits as usize).ilog2();
+        let max_buckets = (card.shared_per_block - fixed_shared::<T>()) / bucket_bytes::<T>();
+        let useful = (shape.rows / points as usize).clamp(1, max_buckets as usize).ilog2();
         Self { height: options.height.unwrap_or(u32::MAX).min(useful), points }
     }
 
@@ -73,7 +73,7 @@ impl Plan {
     }
 
     fn launch<T: CudaScalar>(self, clouds: usize) -> Launch {
-        let threads = (self.buckets() as u32).clamp(FEWEST_THREADS, MOST_THREADS);
+        let threads = (self.buckets() as u32).clamp(MIN_THREADS, MAX_THREADS);
         // The offsets of buckets include the end.
         let shared = self.buckets() as u32 * bucket_bytes::<T>() + size_of::<u32>() as u32;
         Launch::new(clouds as u32, threads).shared(shared)
@@ -126,7 +126,7 @@ mod tests {
     use std::mem::offset_of;
 
     fn shape(rows: usize) -> Shape {
-        Shape { clouds: 1, rows, dims: 3, wanted: rows / 4 }
+        Shape { clouds: 1, rows, dims: 3, samples: rows / 4 }
     }
 
     fn height<T: CudaScalar>(shared: u32, rows: usize, options: QuickOptions) -> u32 {
@@ -146,23 +146,27 @@ mod tests {
     }
 
     #[test]
-    fn trees_are_as_high_as_points_and_cards_allow() {
-        let given = QuickOptions::default();
-        assert_eq!([0, 1, 127, 128, 10_000].map(|n| height::<f32>(227, n, given)), [0, 0, 0, 1, 7]);
-        assert_eq!(height::<f32>(227, 10_000_000, given), 12);
-        assert_eq!(height::<f64>(227, 10_000_000, given), 11);
-        assert_eq!(height::<f32>(64, 10_000_000, given), 10);
-        assert_eq!(height::<f64>(64, 10_000_000, given), 9);
-        let asked = |wanted: u32| QuickOptions::default().height(wanted);
-        assert_eq!([0, 3, 20].map(|wanted| height::<f32>(227, 100, asked(wanted))), [0, 3, 6]);
+    fn tree_heights_follow_points_and_cards() {
+        let options = QuickOptions::default();
+        assert_eq!(
+            [0, 1, 127, 128, 10_000].map(|n| height::<f32>(227, n, options)),
+            [0, 0, 0, 1, 7]
+        );
+        assert_eq!(height::<f32>(227, 10_000_000, options), 12);
+        assert_eq!(height::<f64>(227, 10_000_000, options), 11);
+        assert_eq!(height::<f32>(64, 10_000_000, options), 10);
+        assert_eq!(height::<f64>(64, 10_000_000, options), 9);
+        let with_height = |value: u32| QuickOptions::default().height(value);
+        assert_eq!([0, 3, 20].map(|value| height::<f32>(227, 100, with_height(value))), [0, 3, 6]);
     }
 
     #[test]
-    fn scratch_is_what_the_documentation_says() {
+    fn scratch_sizes_match_the_documentation() {
         let bytes = |rows, a_row: usize, a_bucket: usize, plan: Plan| {
-            let all = if a_row == 24 { plan.stride::<f32>(rows) } else { plan.stride::<f64>(rows) };
-            let told = a_row * rows + a_bucket * plan.buckets();
-            assert!((told..told + 3 * 1024).contains(&all), "{all} {told}");
+            let actual =
+                if a_row == 24 { plan.stride::<f32>(rows) } else { plan.stride::<f64>(rows) };
+            let expected = a_row * rows + a_bucket * plan.buckets();
+            assert!((expected..expected + 3 * 1024).contains(&actual), "{actual} {expected}");
         };
         bytes(100_001, 24, 544, Plan { height: 7, points: 64 });
         bytes(100_001, 40, 1088, Plan { height: 7, points: 64 });

@@ -39,10 +39,10 @@ const VOXEL_THREADS: u32 = 256;
 const UPDATE_THREADS: u32 = 128;
 
 /// Maximum number of clouds per launch: the limit of a grid's second dimension.
-const MOST_CLOUDS: usize = 65_535;
+const MAX_CLOUDS: usize = 65_535;
 
 /// Finest grid whose voxels can be numbered by 32 bits.
-const MOST_NVOX: u32 = 1024;
+const MAX_NVOX: u32 = 1024;
 
 /// Target number of points per voxel unless `nvox` is set: half of what a warp handles at once, as
 /// crowded voxels take more. NOT MEASURED YET on a GPU; counted on the CPU, 8 to 32 visit about as many
@@ -50,7 +50,7 @@ const MOST_NVOX: u32 = 1024;
 const POINTS_A_VOXEL: u32 = 16;
 
 /// Maximum target number of voxels: every step reads all of them.
-const MOST_WANTED: u32 = 32_768;
+const MAX_VOXELS: u32 = 32_768;
 
 /// `struct RadiusArguments` of `kernels/radius/state.cuh`.
 #[derive(Debug, Clone, Copy)]
@@ -124,9 +124,9 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let nvox = options.nvox.unwrap_or(0);
     let scratch = Scratch::new(stream, scratch, scratch_bytes::<T>(shape))?;
     let mut args = arguments(batch, shape, nvox, scratch.pointer());
-    for first in (0..shape.clouds).step_by(MOST_CLOUDS) {
+    for first in (0..shape.clouds).step_by(MAX_CLOUDS) {
         args.first_cloud = first as u32;
-        let clouds = (shape.clouds - first).min(MOST_CLOUDS);
+        let clouds = (shape.clouds - first).min(MAX_CLOUDS);
         let queue = Queue { gpu, stream, args, shape: Shape { clouds, ..shape } };
         // SAFETY: `Arguments` mirrors the kernels' parameter; the scratch memory is freed in
         // stream order; the arrays of `batch` are valid by this function's contract.
@@ -135,7 +135,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
             queue.sample(options, |steps| match &mut part {
                 Some(part) if part.is_watched() => {
                     stream.wait("radius")?;
-                    part.reach(first * shape.wanted + steps.min(shape.wanted) * clouds)
+                    part.reach(first * shape.samples + steps.min(shape.samples) * clouds)
                 }
                 _ => Ok(()),
             })?;
@@ -151,13 +151,13 @@ fn arguments<T: CudaScalar>(
     scratch: u64,
 ) -> Arguments<T> {
     let mut next = scratch;
-    let mut take = |bytes: usize| {
+    let mut place = |bytes: usize| {
         let array = next;
         next += padded(bytes) as u64;
         array
     };
     let [states, axes, distance, origin, spheres, ranges, best, leaders, masks, counts] =
-        arrays::<T>(shape).map(&mut take);
+        arrays::<T>(shape).map(&mut place);
     Arguments {
         batch: Batch { rows: shape.rows as i64, ..*batch },
         states,
@@ -173,8 +173,8 @@ fn arguments<T: CudaScalar>(
         first_cloud: 0,
         nvox,
         points_a_voxel: POINTS_A_VOXEL,
-        most_wanted: MOST_WANTED,
-        passes: passes(if nvox == 0 { MOST_NVOX } else { nvox }),
+        most_wanted: MAX_VOXELS,
+        passes: passes(if nvox == 0 { MAX_NVOX } else { nvox }),
         pass: 0,
     }
 }
@@ -251,17 +251,17 @@ impl<T: CudaScalar> Queue<'_, T> {
         let rows = self.shape.rows;
         let voxels = match self.args.nvox as usize {
             // Volumes fill the voxels of a grid otherwise than surfaces do.
-            0 => 2 * (rows / POINTS_A_VOXEL as usize).min(MOST_WANTED as usize) + 1,
+            0 => 2 * (rows / POINTS_A_VOXEL as usize).min(MAX_VOXELS as usize) + 1,
             nvox => nvox.pow(3),
         };
         // Crowded voxels are cut at every 128 points.
         (voxels + rows / 128).min(rows.div_ceil(2)).div_ceil(LANES).max(1)
     }
 
-    /// Blocks per cloud: `wanted`, unless all clouds together exceed the card's capacity.
-    fn blocks(&self, wanted: usize, a_multiprocessor: usize) -> usize {
-        let most = self.gpu.properties().multiprocessors as usize * a_multiprocessor;
-        wanted.clamp(1, most.div_ceil(self.shape.clouds))
+    /// Returns the blocks per cloud: `useful`, unless all clouds together exceed the card's capacity.
+    fn blocks(&self, useful: usize, a_multiprocessor: usize) -> usize {
+        let limit = self.gpu.properties().multiprocessors as usize * a_multiprocessor;
+        useful.clamp(1, limit.div_ceil(self.shape.clouds))
     }
 
     /// Returns the kernels of one step.
@@ -298,8 +298,8 @@ impl<T: CudaScalar> Queue<'_, T> {
         mut queued: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let step = self.step(options)?;
-        let steps = self.shape.wanted + 1;
-        if steps < FEWEST_STEPS || self.capturing()? {
+        let steps = self.shape.samples + 1;
+        if steps < MIN_STEPS || self.capturing()? {
             for &link in std::iter::repeat_n(&step, steps).flatten() {
                 // SAFETY: what `args` names is valid by the contract of `enqueue`.
                 unsafe { self.start(link, 0)? };
@@ -329,15 +329,15 @@ impl<T: CudaScalar> Queue<'_, T> {
 }
 
 /// Steps below which a graph does not pay.
-const FEWEST_STEPS: usize = 64;
+const MIN_STEPS: usize = 64;
 
 /// Repetitions of a step in a graph, and launches of the graph: at least `steps` steps in all.
 ///
 /// A step more in the graph takes the host about 2 us once, a launch leaves a gap of about 5 us: the
 /// sum is minimal at the root of 2.5 times the steps. (Estimates, not measured.)
 fn split(steps: usize) -> (usize, usize) {
-    let wanted = (2.5 * steps as f64).sqrt().clamp(32.0, 1024.0) as usize;
-    let launches = steps.div_ceil(wanted);
+    let ideal = (2.5 * steps as f64).sqrt().clamp(32.0, 1024.0) as usize;
+    let launches = steps.div_ceil(ideal);
     (steps.div_ceil(launches), launches)
 }
 
@@ -354,14 +354,14 @@ mod tests {
         assert_eq!(offset_of!(Arguments<f32>, first_cloud), 208);
         let source = include_str!("../../kernels/radius/state.cuh");
         assert!(source.contains("sizeof(RadiusState) == 256"));
-        let ours = "batch states axes distance origin spheres ranges best leaders masks counts \
+        let names = "batch states axes distance origin spheres ranges best leaders masks counts \
                     first_cloud nvox points_a_voxel most_wanted passes pass";
-        assert_eq!(fields(source, "RadiusArguments"), ours);
+        assert_eq!(fields(source, "RadiusArguments"), names);
     }
 
     #[test]
-    fn scratch_is_what_the_documentation_says() {
-        let shape = |clouds, rows| Shape { clouds, rows, dims: 3, wanted: rows / 4 };
+    fn scratch_sizes_match_the_documentation() {
+        let shape = |clouds, rows| Shape { clouds, rows, dims: 3, samples: rows / 4 };
         for rows in [100_000, 1_000_000, 10_000_000] {
             let per_row = |bytes: usize| bytes as f64 / rows as f64;
             assert!(per_row(scratch_bytes::<f32>(shape(1, rows))) < 36.6);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn graphs_hold_all_steps_and_few_more() {
+    fn graphs_hold_all_steps_and_hardly_more() {
         for steps in [64, 65, 513, 10_001, 31_168, 250_001, 2_500_001] {
             let (repeats, launches) = split(steps);
             assert!(repeats * launches >= steps);

@@ -4,7 +4,7 @@ use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
 use super::{peak, span};
 use crate::gpus::spread;
-use crate::input::{self, Columns, impossible, sums};
+use crate::input::{self, Columns, invalid_result, sums};
 use crate::memory::Buffer;
 use crate::progress::Watch;
 use crate::{CudaScalar, Error, Event, Gpu, Placement, Stream};
@@ -13,10 +13,10 @@ use farpoint::backend::memory as fallible;
 use farpoint::{Algorithm, Observer, Points, RanOn, Sample, Sampler, Statistics};
 use std::time::Instant;
 
-/// Samples one cloud, on the first GPU, or on all of them if it has at least `fewest` rows.
+/// Samples one cloud, on the first GPU, or on all of them if it has at least `min_shared_rows` rows.
 pub(crate) fn one<T: CudaScalar>(
     gpus: &[Gpu],
-    fewest: usize,
+    min_shared_rows: usize,
     job: &Sampler,
     points: &dyn Points<T>,
     observer: Option<Observer<'_>>,
@@ -26,8 +26,8 @@ pub(crate) fn one<T: CudaScalar>(
     let cloud = Prepared::new(job, points)?;
     let watch = Watch::new(observer, cloud.wanted(), farpoint::Error::Cancelled);
     let (gpu, shape) = (&gpus[0], shape(&[&cloud]));
-    let needs = |choice| bytes::<T>(gpu, choice, shape);
-    if let Some(shared) = span::share::<T>(gpus, fewest, job, shape, needs)? {
+    let required_bytes = |choice| bytes::<T>(gpu, choice, shape);
+    if let Some(shared) = span::share::<T>(gpus, min_shared_rows, job, shape, required_bytes)? {
         return one_shared(shared, job, &cloud, begin, &watch);
     }
     let mut samples = within_memory(gpu, job, &[&cloud], begin, &watch)?;
@@ -59,11 +59,11 @@ fn within_memory<T: CudaScalar>(
     watch: &Watch<'_>,
 ) -> Result<Vec<Sample<T>>, Error> {
     let shape = shape(clouds);
-    let short = gpu.has_less_room() && {
+    let insufficient = gpu.has_memory_limit() && {
         let choice = Choice::new(job)?.resolve::<T>(gpu, shape);
-        shape.wanted > 0 && bytes::<T>(gpu, choice, shape) > gpu.room(0)?
+        shape.samples > 0 && bytes::<T>(gpu, choice, shape) > gpu.available_memory(0)?
     };
-    let error = match short {
+    let error = match insufficient {
         true => None,
         false => match launch(gpu, job, clouds, begin, watch) {
             Err(error @ Error::OutOfMemory { .. }) => Some(error),
@@ -86,14 +86,14 @@ fn within_memory<T: CudaScalar>(
 /// Memory that `one` would take on the GPUs and on the host.
 pub(crate) fn placement<T: CudaScalar>(
     gpus: &[Gpu],
-    fewest: usize,
+    min_shared_rows: usize,
     job: &Sampler,
     points: &dyn Points<T>,
 ) -> Result<Option<Placement>, Error> {
     let (rows, dims) = (points.len(), points.dim());
-    let shape = Shape { clouds: 1, rows, dims, wanted: job.amount.limit(rows)? };
-    let needs = |choice| bytes::<T>(&gpus[0], choice, shape);
-    let shared = span::share::<T>(gpus, fewest, job, shape, needs)?;
+    let shape = Shape { clouds: 1, rows, dims, samples: job.amount.limit(rows)? };
+    let required_bytes = |choice| bytes::<T>(&gpus[0], choice, shape);
+    let shared = span::share::<T>(gpus, min_shared_rows, job, shape, required_bytes)?;
     shared.map(|shared| span::placement::<T>(shared, shape)).transpose()
 }
 
@@ -109,13 +109,13 @@ pub(crate) fn many<T: CudaScalar>(
         Choice::new(job)?;
     }
     let clouds = Prepared::batch(jobs, clouds)?;
-    let wanted = clouds.iter().map(Prepared::wanted).fold(0, usize::saturating_add);
-    let watch = Watch::new(observer, wanted, farpoint::Error::Cancelled);
+    let total = clouds.iter().map(Prepared::wanted).fold(0, usize::saturating_add);
+    let watch = Watch::new(observer, total, farpoint::Error::Cancelled);
     let tasks: Vec<_> = std::iter::zip(jobs.iter().cycle(), &clouds).collect();
     let work = |(_, cloud): &(&Sampler, &Prepared<T>)| cloud.points() + cloud.wanted();
     spread(gpus, &tasks, work, |gpu, tasks| {
         let mut samples = Vec::with_capacity(tasks.len());
-        for tasks in tasks.chunk_by(|(a, _), (b, _)| share_a_launch(a, b)) {
+        for tasks in tasks.chunk_by(|(a, _), (b, _)| can_share_launch(a, b)) {
             let clouds: Vec<_> = tasks.iter().map(|&(_, cloud)| cloud).collect();
             samples.extend(within_memory(gpu, tasks[0].0, &clouds, begin, &watch)?);
         }
@@ -125,7 +125,7 @@ pub(crate) fn many<T: CudaScalar>(
 
 /// Returns whether clouds of two jobs can be sampled by the same launch: numbers of samples and starts
 /// may differ.
-fn share_a_launch(a: &Sampler, b: &Sampler) -> bool {
+fn can_share_launch(a: &Sampler, b: &Sampler) -> bool {
     let spacing = |job: &Sampler| match job.amount {
         farpoint::Amount::Spacing(spacing) => Some(spacing),
         _ => None,
@@ -147,39 +147,40 @@ fn launch<T: CudaScalar>(
     let choice = Choice::new(job)?.resolve::<T>(gpu, shape);
     let mut part = watch.part(clouds.iter().map(|cloud| cloud.wanted()).sum());
     part.reach(0)?;
-    if shape.wanted == 0 {
-        let nothing = |cloud: &&Prepared<T>| nothing(gpu, job, choice.algorithm(), cloud);
-        return Ok(clouds.iter().map(nothing).collect());
+    if shape.samples == 0 {
+        let empty_sample = |cloud: &&Prepared<T>| empty_sample(gpu, job, choice.algorithm(), cloud);
+        return Ok(clouds.iter().map(empty_sample).collect());
     }
     let stream = Stream::new(gpu)?;
-    let fitting = |error: Error, held| {
+    let add_fit = |error: Error, held| {
         error.with_fit(held, shape.rows, |rows| bytes::<T>(gpu, choice, Shape { rows, ..shape }))
     };
-    let input = Input::upload(&stream, clouds, shape).map_err(|error| fitting(error, 0))?;
-    let answer = Answer::new(&stream, clouds).map_err(|error| fitting(error, input.bytes()))?;
-    let batch = batch(clouds, shape, &input, &answer);
+    let input = Input::upload(&stream, clouds, shape).map_err(|error| add_fit(error, 0))?;
+    let output = Output::new(&stream, clouds).map_err(|error| add_fit(error, input.bytes()))?;
+    let batch = batch(clouds, shape, &input, &output);
     let mut statistics = Statistics::default();
     statistics.seconds.copy = begin.elapsed().as_secs_f64();
     statistics.bytes.input = input.bytes();
-    statistics.bytes.answer = answer.bytes();
+    statistics.bytes.answer = output.bytes();
     statistics.bytes.scratch = choice.scratch_bytes::<T>(gpu, shape);
     let count = if job.statistics { choice.counters() } else { 0 };
     let mut counters = Buffer::<u64>::new(&stream, count, "the counters")?;
     counters.fill(0)?;
-    let counted = if count == 0 { 0 } else { counters.pointer() };
+    let counters_address = if count == 0 { 0 } else { counters.pointer() };
     let events = [Event::new(gpu)?, Event::new(gpu)?];
     events[0].record(&stream)?;
     // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
-    let queued = unsafe { choice.enqueue(&stream, &batch, shape, None, counted, Some(&mut part)) };
-    queued.map_err(|error| fitting(error, input.bytes() + answer.bytes()))?;
+    let queued =
+        unsafe { choice.enqueue(&stream, &batch, shape, None, counters_address, Some(&mut part)) };
+    queued.map_err(|error| add_fit(error, input.bytes() + output.bytes()))?;
     events[1].record(&stream)?;
     stream.wait(choice.algorithm().name())?;
     part.end()?;
     peak::record(&counters.download(count)?, &mut statistics);
     statistics.seconds.kernels = events[1].seconds_since(&events[0])?;
-    let fetch = Instant::now();
-    let mut samples = answer.download(gpu, clouds, choice.algorithm())?;
-    statistics.seconds.download = fetch.elapsed().as_secs_f64();
+    let download_begin = Instant::now();
+    let mut samples = output.download(gpu, clouds, choice.algorithm())?;
+    statistics.seconds.download = download_begin.elapsed().as_secs_f64();
     if job.statistics {
         samples.iter_mut().for_each(|sample| sample.statistics = Some(statistics.clone()));
     }
@@ -188,26 +189,26 @@ fn launch<T: CudaScalar>(
 
 /// Bytes of device memory for clouds of one shape: input, result and scratch.
 fn bytes<T: CudaScalar>(gpu: &Gpu, choice: Choice, shape: Shape) -> usize {
-    let wanted = shape.wanted.min(shape.rows);
-    let cloud = shape.rows * shape.dims * size_of::<T>() + (wanted + 1) * (8 + size_of::<T>());
+    let samples = shape.samples.min(shape.rows);
+    let cloud = shape.rows * shape.dims * size_of::<T>() + (samples + 1) * (8 + size_of::<T>());
     (shape.clouds * cloud).saturating_add(choice.scratch_bytes::<T>(gpu, shape))
 }
 
-fn most<T: CudaScalar>(clouds: &[&Prepared<T>], of: fn(&Prepared<T>) -> usize) -> usize {
-    clouds.iter().map(|cloud| of(cloud)).max().unwrap_or(0)
+fn max_of<T: CudaScalar>(clouds: &[&Prepared<T>], size: fn(&Prepared<T>) -> usize) -> usize {
+    clouds.iter().map(|cloud| size(cloud)).max().unwrap_or(0)
 }
 
 pub(crate) fn shape<T: CudaScalar>(clouds: &[&Prepared<T>]) -> Shape {
     Shape {
         clouds: clouds.len(),
-        rows: most(clouds, Prepared::points),
-        dims: most(clouds, Prepared::dims),
-        wanted: most(clouds, Prepared::wanted),
+        rows: max_of(clouds, Prepared::points),
+        dims: max_of(clouds, Prepared::dims),
+        samples: max_of(clouds, Prepared::wanted),
     }
 }
 
 /// The empty sample of a cloud with none requested.
-fn nothing<T: CudaScalar>(
+fn empty_sample<T: CudaScalar>(
     gpu: &Gpu,
     job: &Sampler,
     algorithm: Algorithm,
@@ -226,7 +227,7 @@ pub(crate) fn batch<T: CudaScalar>(
     clouds: &[&Prepared<T>],
     shape: Shape,
     input: &Input<T>,
-    answer: &Answer<T>,
+    output: &Output<T>,
 ) -> Batch<T> {
     let stop = clouds.iter().find_map(|cloud| cloud.stop_radius());
     let [offsets, samples, slots, starts] = input.lists;
@@ -241,14 +242,14 @@ pub(crate) fn batch<T: CudaScalar>(
         rows: shape.rows as i64,
         samples,
         slots,
-        wanted: shape.wanted as i64,
+        wanted: shape.samples as i64,
         starts,
         start_count: input.start_count as u32,
         stop: stop.map_or_else(never, stop_at),
-        indices: answer.numbers.pointer() + 8 * shape.clouds as u64,
-        values: answer.values.pointer() + (size_of::<T>() * shape.clouds) as u64,
-        covering: answer.values.pointer(),
-        chosen: answer.numbers.pointer(),
+        indices: output.numbers.pointer() + 8 * shape.clouds as u64,
+        values: output.values.pointer() + (size_of::<T>() * shape.clouds) as u64,
+        covering: output.values.pointer(),
+        chosen: output.numbers.pointer(),
     }
 }
 
@@ -271,7 +272,7 @@ impl<T: CudaScalar> Input<T> {
     ) -> Result<Self, Error> {
         let rows: usize = clouds.iter().map(|cloud| cloud.points()).sum();
         let points = input::upload(stream, clouds, shape.dims)?;
-        let start_count = most(clouds, |cloud| cloud.starts().len());
+        let start_count = max_of(clouds, |cloud| cloud.starts().len());
         let lists = lists(clouds, start_count);
         let all = Buffer::upload(stream, &lists.concat(), "the lists of clouds")?;
         let lists = input::addresses(&all, &lists);
@@ -297,7 +298,7 @@ impl<T: CudaScalar> Columns<T> for &Prepared<T> {
 
 /// Offsets, samples, slots and starts of the clouds; empty if all clouds have the same.
 fn lists<T: CudaScalar>(clouds: &[&Prepared<T>], start_count: usize) -> [Vec<i64>; 4] {
-    let same = |of: fn(&Prepared<T>) -> usize| clouds.iter().all(|c| of(c) == of(clouds[0]));
+    let same = |size: fn(&Prepared<T>) -> usize| clouds.iter().all(|c| size(c) == size(clouds[0]));
     let (mut offsets, mut samples, mut slots, mut starts) = (vec![], vec![], vec![], vec![]);
     if !same(Prepared::points) {
         offsets = sums(clouds.iter().map(|cloud| cloud.points()));
@@ -317,7 +318,7 @@ fn lists<T: CudaScalar>(clouds: &[&Prepared<T>], start_count: usize) -> [Vec<i64
 }
 
 /// Device memory for the result.
-pub(crate) struct Answer<T> {
+pub(crate) struct Output<T> {
     /// Samples chosen per cloud, then the indices.
     numbers: Buffer<i64>,
     /// Covering radius per cloud, then the selection distances.
@@ -326,7 +327,7 @@ pub(crate) struct Answer<T> {
     slots: Vec<usize>,
 }
 
-impl<T: CudaScalar> Answer<T> {
+impl<T: CudaScalar> Output<T> {
     pub(crate) fn new(stream: &Stream, clouds: &[&Prepared<T>]) -> Result<Self, Error> {
         let slots: Vec<_> = sums(clouds.iter().map(|cloud| cloud.wanted()))
             .into_iter()
@@ -353,22 +354,26 @@ impl<T: CudaScalar> Answer<T> {
         let covering = self.values.download(clouds.len())?;
         let end = |b: usize| {
             // Never use a kernel's number as a size unchecked.
-            let taken = usize::try_from(chosen[b]).ok().filter(|&n| n <= clouds[b].wanted());
-            taken.map(|n| self.slots[b] + n).ok_or_else(|| impossible(algorithm.name(), chosen[b]))
+            let count = usize::try_from(chosen[b]).ok().filter(|&n| n <= clouds[b].wanted());
+            count
+                .map(|n| self.slots[b] + n)
+                .ok_or_else(|| invalid_result(algorithm.name(), chosen[b]))
         };
         let ends = (0..clouds.len()).map(end).collect::<Result<Vec<_>, _>>()?;
         // With a spacing there may be far fewer samples than slots.
-        let used = ends.iter().copied().max().unwrap_or(0);
-        let (mut indices, mut values) = (fallible::zeros(used), fallible::filled(used, T::ZERO));
+        let max_end = ends.iter().copied().max().unwrap_or(0);
+        let (mut indices, mut values) =
+            (fallible::zeros(max_end), fallible::filled(max_end, T::ZERO));
         self.numbers.read(clouds.len(), &mut indices)?;
         self.values.read(clouds.len(), &mut values)?;
         let ran_on = RanOn::Gpu { ordinal: gpu.ordinal() };
         let sample = |(b, cloud): (usize, &&Prepared<T>)| {
             let slots = self.slots[b]..ends[b];
             let row = |&point: &i64| {
-                let fits = usize::try_from(point).ok().filter(|&point| point < cloud.points());
-                fits.map(|point| cloud.row(point))
-                    .ok_or_else(|| impossible(algorithm.name(), point))
+                let index = usize::try_from(point).ok().filter(|&point| point < cloud.points());
+                index
+                    .map(|point| cloud.row(point))
+                    .ok_or_else(|| invalid_result(algorithm.name(), point))
             };
             let rows = fallible::try_collected(indices[slots.clone()].iter().map(row))?;
             let distances = fallible::collected(values[slots].iter().copied());
@@ -382,18 +387,18 @@ impl<T: CudaScalar> Answer<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::share_a_launch;
+    use super::can_share_launch;
     use farpoint::{Algorithm, Sampler, Start};
 
     #[test]
-    fn jobs_that_stop_or_work_alike_share_a_launch() {
+    fn compatible_jobs_share_a_launch() {
         let count = Sampler::count(5);
-        assert!(share_a_launch(&count, &count));
-        assert!(share_a_launch(&count, &Sampler::ratio(0.5).start(Start::Index(3))));
-        assert!(share_a_launch(&Sampler::spacing(0.5), &Sampler::spacing(0.5)));
-        assert!(!share_a_launch(&count, &Sampler::spacing(0.5)));
-        assert!(!share_a_launch(&Sampler::spacing(0.4), &Sampler::spacing(0.5)));
-        assert!(!share_a_launch(&count, &count.clone().algorithm(Algorithm::Naive)));
-        assert!(!share_a_launch(&count, &count.clone().statistics(true)));
+        assert!(can_share_launch(&count, &count));
+        assert!(can_share_launch(&count, &Sampler::ratio(0.5).start(Start::Index(3))));
+        assert!(can_share_launch(&Sampler::spacing(0.5), &Sampler::spacing(0.5)));
+        assert!(!can_share_launch(&count, &Sampler::spacing(0.5)));
+        assert!(!can_share_launch(&Sampler::spacing(0.4), &Sampler::spacing(0.5)));
+        assert!(!can_share_launch(&count, &count.clone().algorithm(Algorithm::Naive)));
+        assert!(!can_share_launch(&count, &count.clone().statistics(true)));
     }
 }

@@ -8,9 +8,9 @@ use super::pairs::BRUTE_DIMS;
 use crate::Properties;
 use farpoint::Method;
 
-/// Most axes for which boxes, which are over the first three, are selective enough; with more,
+/// Maximum number of axes for which boxes, which are over the first three, are selective enough; with more,
 /// comparing all pairs is faster.
-const MOST_DIMS: usize = 8;
+const MAX_DIMS: usize = 8;
 
 /// Pairs of points up to which comparing all takes no longer than to build and search trees ...
 const PAIRS: u128 = 400_000_000;
@@ -29,13 +29,13 @@ const TINY_CLOUD: usize = 512;
 pub(crate) fn choose(card: &Properties, shape: Shape) -> Method {
     let [a, b] = shape.rows.map(|rows| rows as u128);
     let (pairs, largest) = (shape.pairs as u128, shape.rows[0].max(shape.rows[1]));
-    let directions = shape.asked.into_iter().filter(|asked| *asked).count() as u128;
-    let compared = a * b * pairs * directions;
-    let few = compared <= PAIRS + PAIRS_A_POINT * pairs * (a + b) && largest <= LARGEST;
-    let tiny = compared <= TINY && largest <= TINY_CLOUD;
-    if shape.dims > MOST_DIMS || tiny {
+    let directions = shape.requested.into_iter().filter(|requested| *requested).count() as u128;
+    let comparisons = a * b * pairs * directions;
+    let is_small = comparisons <= PAIRS + PAIRS_A_POINT * pairs * (a + b) && largest <= LARGEST;
+    let is_tiny = comparisons <= TINY && largest <= TINY_CLOUD;
+    if shape.dims > MAX_DIMS || is_tiny {
         Method::Plain
-    } else if few || !card.cooperative {
+    } else if is_small || !card.cooperative {
         if shape.dims > BRUTE_DIMS { Method::Plain } else { Method::Brute }
     } else {
         Method::Tree
@@ -44,13 +44,13 @@ pub(crate) fn choose(card: &Properties, shape: Shape) -> Method {
 
 /// Points of both clouds from which on a single comparison is faster on a GPU that has to be opened
 /// first (about half a second, mostly in the driver) than on two cores of a CPU.
-const PAYS: usize = 8_000_000;
+const MIN_POINTS: usize = 8_000_000;
 
 /// Returns whether comparing clouds of `a` and `b` points once is faster on a GPU, including the time
 /// to open it. A program that has a [`Gpu`](crate::Gpu) open and compares clouds of some thousand
 /// points is always faster on it.
 pub fn pays(a: usize, b: usize) -> bool {
-    a.saturating_add(b) >= PAYS
+    a.saturating_add(b) >= MIN_POINTS
 }
 
 #[cfg(test)]
@@ -58,38 +58,38 @@ mod tests {
     use super::*;
     use crate::properties::tests::card;
 
-    fn chosen(pairs: usize, rows: [usize; 2], dims: usize) -> Method {
-        choose(&card(90), Shape { pairs, rows, dims, asked: [true; 2] })
+    fn choice(pairs: usize, rows: [usize; 2], dims: usize) -> Method {
+        choose(&card(90), Shape { pairs, rows, dims, requested: [true; 2] })
     }
 
     #[test]
-    fn each_shape_gets_what_suits_it() {
-        assert_eq!(chosen(32, [2_048; 2], 3), Method::Brute);
-        assert_eq!(chosen(64, [2_048; 2], 3), Method::Brute);
-        assert_eq!(chosen(1, [8_192; 2], 3), Method::Brute);
-        assert_eq!(chosen(4, [16_384; 2], 3), Method::Tree);
-        assert_eq!(chosen(1, [40_000; 2], 3), Method::Tree);
-        assert_eq!(chosen(1, [1_000_000; 2], 2), Method::Tree);
-        assert_eq!(chosen(32, [2_048; 2], 5), Method::Plain);
-        assert_eq!(chosen(1, [100_000; 2], 5), Method::Tree);
-        assert_eq!(chosen(1, [1_000_000; 2], 9), Method::Plain);
-        assert_eq!(chosen(1, [1; 2], 1), Method::Plain);
-        assert_eq!(chosen(1_000, [512; 2], 3), Method::Brute);
+    fn each_shape_gets_a_suitable_method() {
+        assert_eq!(choice(32, [2_048; 2], 3), Method::Brute);
+        assert_eq!(choice(64, [2_048; 2], 3), Method::Brute);
+        assert_eq!(choice(1, [8_192; 2], 3), Method::Brute);
+        assert_eq!(choice(4, [16_384; 2], 3), Method::Tree);
+        assert_eq!(choice(1, [40_000; 2], 3), Method::Tree);
+        assert_eq!(choice(1, [1_000_000; 2], 2), Method::Tree);
+        assert_eq!(choice(32, [2_048; 2], 5), Method::Plain);
+        assert_eq!(choice(1, [100_000; 2], 5), Method::Tree);
+        assert_eq!(choice(1, [1_000_000; 2], 9), Method::Plain);
+        assert_eq!(choice(1, [1; 2], 1), Method::Plain);
+        assert_eq!(choice(1_000, [512; 2], 3), Method::Brute);
         // A few queries against many points.
-        assert_eq!(chosen(1, [10, 1_000_000], 3), Method::Tree);
+        assert_eq!(choice(1, [10, 1_000_000], 3), Method::Tree);
     }
 
     #[test]
-    fn a_card_that_can_not_wait_for_all_blocks_builds_no_trees() {
+    fn trees_need_cooperative_launches() {
         let old = Properties { cooperative: false, ..card(75) };
         for (dims, method) in [(3, Method::Brute), (5, Method::Plain)] {
-            let shape = Shape { pairs: 1, rows: [1_000_000; 2], dims, asked: [true; 2] };
+            let shape = Shape { pairs: 1, rows: [1_000_000; 2], dims, requested: [true; 2] };
             assert_eq!(choose(&old, shape), method);
         }
     }
 
     #[test]
-    fn a_gpu_is_not_opened_for_little() {
+    fn a_gpu_is_not_opened_for_small_inputs() {
         assert!(!pays(1_000_000, 1_000_000));
         assert!(pays(5_000_000, 5_000_000) && pays(usize::MAX, 1));
     }

@@ -1,6 +1,6 @@
 //! Gradients of clouds in device memory.
 
-use super::backward::{self, Ends};
+use super::backward::{self, Addresses};
 use super::matching::Shape;
 use super::method::Choice;
 use super::pointers::in_side;
@@ -65,25 +65,20 @@ impl<T: CudaScalar> DeviceGradients<T> {
     }
 
     fn check_value(&self, value: &ValueGradient) -> Result<(), Error> {
-        let refuse = |what: &str| Err(farpoint::Error::Shape(what.into()).into());
+        let shape_error = |message: &str| Err(farpoint::Error::Shape(message.into()).into());
         let ((upstream, _), max) = (value.upstream, value.reduction == Reduction::Max);
         if self.grads != [None; 2] {
-            return refuse(
-                "gradients of distances and gradients of values were given; give one of them",
-            );
+            return shape_error("pass gradients of distances or gradients of values, not both");
         }
         if self.pairs.pairs > 0 && (upstream == 0 || (max && value.extremes.unwrap_or(0) == 0)) {
-            return refuse(
+            return shape_error(
                 "the address of the gradients of the values, or of the extremes, is null",
             );
         }
         for (which, side) in self.pairs.sides.iter().enumerate() {
             let reads = side.indices.is_some() && (value.plain || max);
             if reads && side.distances.is_none() {
-                in_side(
-                    which,
-                    refuse("roots or a maximum were taken, but there are no distances"),
-                )?;
+                in_side(which, shape_error("gradients of roots or a maximum need the distances"))?;
             }
         }
         input::check_aligned::<T>(upstream, "gradients of the values")?;
@@ -92,14 +87,14 @@ impl<T: CudaScalar> DeviceGradients<T> {
 
     fn check_side(&self, which: usize) -> Result<(), Error> {
         let side = &self.pairs.sides[which];
-        let refuse = |what: &str| Err(farpoint::Error::Shape(what.into()).into());
+        let shape_error = |message: &str| Err(farpoint::Error::Shape(message.into()).into());
         let filled = self.pairs.pairs > 0 && side.rows > 0;
         if filled && (self.grads[which] == Some(0) || self.gradients[which] == Some(0)) {
-            return refuse("the address of the gradients is null");
+            return shape_error("the address of the gradients is null");
         }
         if filled && self.grads[which].is_some() && side.indices.is_none() {
-            return refuse(
-                "its distances have gradients, but there are no indices of nearest points",
+            return shape_error(
+                "gradients of its distances need the indices of the nearest points",
             );
         }
         input::check_aligned::<T>(self.grads[which].unwrap_or(0), "gradients of distances")?;
@@ -122,28 +117,28 @@ impl Gpu {
         &self,
         job: &Matcher,
         stream: &Stream,
-        wanted: &DeviceGradients<T>,
+        request: &DeviceGradients<T>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         Choice::new(job)?;
-        let shape = wanted.check()?;
-        let rows = |side: usize| wanted.gradients[side].map_or(0, |_| shape.rows[side]);
+        let shape = request.check()?;
+        let rows = |side: usize| request.gradients[side].map_or(0, |_| shape.rows[side]);
         if shape.pairs == 0 || rows(0) + rows(1) == 0 {
             return Ok(());
         }
-        let mut matching = wanted.pairs.matching();
-        for (side, grads) in matching.sides.iter_mut().zip(wanted.grads) {
+        let mut matching = request.pairs.matching();
+        for (side, grads) in matching.sides.iter_mut().zip(request.grads) {
             // A distance without a gradient adds none.
-            let sends = wanted.value.is_some() || grads.is_some();
+            let sends = request.value.is_some() || grads.is_some();
             side.indices = if sends { side.indices } else { 0 };
         }
-        let grads = wanted.grads.map(Option::unwrap_or_default);
-        let gradients = wanted.gradients.map(Option::unwrap_or_default);
-        let ends = Ends { grads, gradients, value: wanted.value };
-        let (scratch, norm) = (wanted.scratch, job.norm);
+        let grads = request.grads.map(Option::unwrap_or_default);
+        let gradients = request.gradients.map(Option::unwrap_or_default);
+        let addresses = Addresses { grads, gradients, value: request.value };
+        let (scratch, norm) = (request.scratch, job.norm);
         // SAFETY: what is in device memory is as `DeviceGradients` requires, by this function's contract;
         // what the host knows was checked.
-        unsafe { backward::enqueue::<T>(self, stream, &matching, shape, ends, scratch, norm) }
+        unsafe { backward::enqueue::<T>(self, stream, &matching, shape, addresses, scratch, norm) }
     }
 
     /// Returns the bytes of device memory that [`Gpu::enqueue_gradients`] uses for these pairs besides
@@ -158,25 +153,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_host_knows_is_checked() {
+    fn invalid_arguments_are_rejected() {
         let pairs = DevicePairs::<f64>::padded([256, 512], 2, [10, 20], 3);
         let indexed = pairs.answers([None; 2], [Some(1024), Some(2048)]);
-        let good = DeviceGradients::new(indexed, [8, 16], [24, 32]);
-        let refused = |wanted: DeviceGradients<f64>| wanted.check().unwrap_err().to_string();
-        assert_eq!(good.check().unwrap().rows, [10, 20]);
-        let text = refused(DeviceGradients { pairs, ..good });
+        let valid = DeviceGradients::new(indexed, [8, 16], [24, 32]);
+        let message = |request: DeviceGradients<f64>| request.check().unwrap_err().to_string();
+        assert_eq!(valid.check().unwrap().rows, [10, 20]);
+        let text = message(DeviceGradients { pairs, ..valid });
         assert!(text.starts_with("the first cloud: ") && text.contains("indices"), "{text}");
         // A direction without gradients needs no indices.
         let pairs = pairs.answers([None; 2], [Some(1024), None]);
-        assert!(DeviceGradients { pairs, grads: [Some(8), None], ..good }.check().is_ok());
-        assert!(refused(DeviceGradients { grads: [Some(8), Some(0)], ..good }).contains("null"));
+        assert!(DeviceGradients { pairs, grads: [Some(8), None], ..valid }.check().is_ok());
+        assert!(message(DeviceGradients { grads: [Some(8), Some(0)], ..valid }).contains("null"));
         assert!(
-            refused(DeviceGradients { gradients: [Some(4), None], ..good }).contains("aligned")
+            message(DeviceGradients { gradients: [Some(4), None], ..valid }).contains("aligned")
         );
     }
 
     #[test]
-    fn gradients_of_values_need_what_they_follow_from() {
+    fn gradients_of_values_need_their_inputs() {
         let pairs = DevicePairs::<f32>::padded([256, 512], 2, [10, 20], 3);
         let indexed = pairs.answers([None; 2], [Some(1024), Some(2048)]);
         let mean = ValueGradient {
@@ -186,19 +181,19 @@ mod tests {
             extremes: None,
         };
         let check = |pairs, value| DeviceGradients::of_value(pairs, value, [24, 32]).check();
-        let refused = |pairs, value| check(pairs, value).unwrap_err().to_string();
+        let message = |pairs, value| check(pairs, value).unwrap_err().to_string();
         assert!(check(indexed, mean).is_ok());
-        assert!(refused(indexed, ValueGradient { upstream: (0, 0), ..mean }).contains("null"));
-        assert!(refused(indexed, ValueGradient { upstream: (66, 1), ..mean }).contains("aligned"));
-        let text = refused(indexed, ValueGradient { plain: true, ..mean });
+        assert!(message(indexed, ValueGradient { upstream: (0, 0), ..mean }).contains("null"));
+        assert!(message(indexed, ValueGradient { upstream: (66, 1), ..mean }).contains("aligned"));
+        let text = message(indexed, ValueGradient { plain: true, ..mean });
         assert!(text.starts_with("the first cloud: ") && text.contains("distances"), "{text}");
-        let kept = indexed.answers([Some(8), Some(16)], [Some(1024), Some(2048)]);
-        assert!(check(kept, ValueGradient { plain: true, ..mean }).is_ok());
+        let with_distances = indexed.answers([Some(8), Some(16)], [Some(1024), Some(2048)]);
+        assert!(check(with_distances, ValueGradient { plain: true, ..mean }).is_ok());
         let max = ValueGradient { reduction: Reduction::Max, ..mean };
-        assert!(refused(kept, max).contains("extremes"));
-        assert!(check(kept, ValueGradient { extremes: Some(4), ..max }).is_ok());
-        let both = DeviceGradients::of_value(kept, mean, [24, 32]);
+        assert!(message(with_distances, max).contains("extremes"));
+        assert!(check(with_distances, ValueGradient { extremes: Some(4), ..max }).is_ok());
+        let both = DeviceGradients::of_value(with_distances, mean, [24, 32]);
         let both = DeviceGradients { grads: [Some(8), None], ..both };
-        assert!(both.check().unwrap_err().to_string().contains("give one of them"));
+        assert!(both.check().unwrap_err().to_string().contains("not both"));
     }
 }

@@ -39,18 +39,18 @@ pub(crate) struct Shape {
     /// Coordinates per row.
     pub(crate) dims: usize,
     /// Set if the nearest points of a side's rows are requested.
-    pub(crate) asked: [bool; 2],
+    pub(crate) requested: [bool; 2],
 }
 
 impl Shape {
     /// Returns whether there is nothing to find.
     pub(crate) fn is_empty(&self) -> bool {
-        self.pairs == 0 || (0..2).all(|side| self.asked_rows(side) == 0)
+        self.pairs == 0 || (0..2).all(|side| self.requested_rows(side) == 0)
     }
 
     /// Number of rows of a side whose nearest points are requested.
-    pub(crate) fn asked_rows(&self, side: usize) -> usize {
-        if self.asked[side] { self.rows[side] } else { 0 }
+    pub(crate) fn requested_rows(&self, side: usize) -> usize {
+        if self.requested[side] { self.rows[side] } else { 0 }
     }
 }
 
@@ -60,25 +60,28 @@ mod tests {
     use crate::source::fields;
 
     /// Names of the fields of a Rust struct without nested ones.
-    fn ours(shown: String) -> String {
+    fn field_names(text: String) -> String {
         let name = |line: &str| line.trim().split_once(": ").map(|(name, _)| name.to_owned());
-        shown.lines().filter_map(name).collect::<Vec<_>>().join(" ")
+        text.lines().filter_map(name).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn laid_out_as_in_matching_cuh() {
         let source = include_str!("../../kernels/neighbors/matching.cuh");
-        assert_eq!(ours(format!("{:#?}", Side::default())), fields(source, "Side"));
+        assert_eq!(field_names(format!("{:#?}", Side::default())), fields(source, "Side"));
         assert_eq!(fields(source, "Matching"), "sides dims pairs");
         assert_eq!((size_of::<Side>(), size_of::<Matching>()), (64, 136));
         assert_eq!(std::mem::offset_of!(Matching, dims), 128);
     }
 
     #[test]
-    fn only_rows_whose_answer_is_wanted_count() {
-        let shape = Shape { pairs: 2, rows: [5, 0], dims: 3, asked: [true, true] };
-        assert_eq!((shape.asked_rows(0), shape.asked_rows(1), shape.is_empty()), (5, 0, false));
-        assert!(Shape { asked: [false, true], ..shape }.is_empty());
+    fn only_requested_rows_count() {
+        let shape = Shape { pairs: 2, rows: [5, 0], dims: 3, requested: [true, true] };
+        assert_eq!(
+            (shape.requested_rows(0), shape.requested_rows(1), shape.is_empty()),
+            (5, 0, false)
+        );
+        assert!(Shape { requested: [false, true], ..shape }.is_empty());
         assert!(Shape { pairs: 0, ..shape }.is_empty());
     }
 }

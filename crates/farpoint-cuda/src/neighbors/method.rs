@@ -65,7 +65,7 @@ impl Choice {
                 Method::Plain => pairs::PLAIN.enqueue::<T>(gpu, s, m, shape, norm),
                 Method::Brute => pairs::BRUTE.enqueue::<T>(gpu, s, m, shape, norm),
                 Method::Tree => tree::enqueue::<T>(gpu, s, m, shape, scratch, norm),
-                other => Err(Error::Unsupported(format!("there is no kernel of {other}"))),
+                other => Err(Error::Unsupported(format!("there is no kernel for {other}"))),
             }
         }
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_gpus_do_not_have_is_refused_with_what_they_have() {
+    fn errors_list_what_gpus_support() {
         for method in Method::of(DeviceKind::Gpu) {
             assert!(Choice::new(&Matcher::new().method(method)).is_ok(), "{method}");
         }

@@ -54,13 +54,13 @@ struct Args {
 impl Kernel {
     /// Number of blocks for the rows of each side of a pair, and of all pairs together.
     fn blocks(&self, shape: Shape) -> Result<([u32; 2], u32), Error> {
-        let chunks = [0, 1].map(|side| shape.asked_rows(side).div_ceil(self.rows) as u64);
-        let all = (chunks[0] + chunks[1]) * shape.pairs as u64;
-        match i32::try_from(all) {
-            Ok(all) => Ok((chunks.map(|blocks| blocks as u32), all as u32)),
+        let chunks = [0, 1].map(|side| shape.requested_rows(side).div_ceil(self.rows) as u64);
+        let total = (chunks[0] + chunks[1]) * shape.pairs as u64;
+        match i32::try_from(total) {
+            Ok(total) => Ok((chunks.map(|blocks| blocks as u32), total as u32)),
             Err(_) => Err(Error::Unsupported(format!(
-                "{} pairs of {} and {} rows are more than one launch of {} may have; take fewer \
-                 pairs at a time",
+                "{} pairs of {} and {} rows exceed the limit of one launch of {}; use fewer pairs \
+                 per call",
                 shape.pairs, shape.rows[0], shape.rows[1], self.method
             ))),
         }
@@ -80,7 +80,7 @@ impl Kernel {
     ) -> Result<(), Error> {
         if shape.dims > self.dims {
             return Err(Error::Unsupported(format!(
-                "the method {} is for up to {} axes, not {}; use plain, tree or auto",
+                "the method {} supports up to {} axes, not {}; use plain, tree or auto",
                 self.method, self.dims, shape.dims
             )));
         }
@@ -128,10 +128,10 @@ mod tests {
     }
 
     #[test]
-    fn sides_that_nobody_asks_for_take_no_blocks() {
-        let shape = Shape { pairs: 3, rows: [513, 100], dims: 3, asked: [true, true] };
+    fn sides_without_results_take_no_blocks() {
+        let shape = Shape { pairs: 3, rows: [513, 100], dims: 3, requested: [true, true] };
         assert_eq!(PLAIN.blocks(shape), Ok(([2, 1], 9)));
-        assert_eq!(PLAIN.blocks(Shape { asked: [false, true], ..shape }), Ok(([0, 1], 3)));
+        assert_eq!(PLAIN.blocks(Shape { requested: [false, true], ..shape }), Ok(([0, 1], 3)));
         let large = Shape { pairs: 1 << 24, rows: [1 << 20, 1], ..shape };
         let error = BRUTE.blocks(large).unwrap_err().to_string();
         assert!(error.contains("16777216 pairs") && error.contains("brute"), "{error}");

@@ -137,32 +137,32 @@ impl<T: CudaScalar> DevicePairs<T> {
     }
 
     pub(super) fn shape(&self) -> Shape {
-        let asked = |side: DeviceSide| side.distances.is_some() || side.indices.is_some();
-        let (rows, asked) = (self.sides.map(|side| side.rows), self.sides.map(asked));
-        Shape { pairs: self.pairs, rows, dims: self.dims, asked }
+        let requested = |side: DeviceSide| side.distances.is_some() || side.indices.is_some();
+        let (rows, requested) = (self.sides.map(|side| side.rows), self.sides.map(requested));
+        Shape { pairs: self.pairs, rows, dims: self.dims, requested }
     }
 
     fn check_side(&self, which: usize) -> Result<(), Error> {
         let side = &self.sides[which];
         input::check_points::<T>(side.points, self.pairs, side.rows)?;
         let filled = self.pairs > 0 && side.rows > 0;
-        let some = |address: Option<u64>, what: &str| match address {
+        let checked_address = |address: Option<u64>, name: &str| match address {
             Some(0) if filled => {
-                let text = format!("the address of the {what} is null");
+                let text = format!("the address of the {name} is null");
                 Err(Error::Sampling(farpoint::Error::Shape(text)))
             }
             address => Ok(address.unwrap_or(0)),
         };
-        input::check_aligned::<i64>(some(side.offsets, "offsets")?, "offsets")?;
-        input::check_aligned::<i64>(some(side.lengths, "lengths")?, "lengths")?;
-        input::check_aligned::<T>(some(side.distances, "distances")?, "distances")?;
-        input::check_aligned::<i64>(some(side.indices, "indices")?, "indices")
+        input::check_aligned::<i64>(checked_address(side.offsets, "offsets")?, "offsets")?;
+        input::check_aligned::<i64>(checked_address(side.lengths, "lengths")?, "lengths")?;
+        input::check_aligned::<T>(checked_address(side.distances, "distances")?, "distances")?;
+        input::check_aligned::<i64>(checked_address(side.indices, "indices")?, "indices")
     }
 
     /// Refuses rows to be compared with an empty cloud.
     fn check_filled(&self, shape: Shape) -> Result<(), Error> {
         for side in 0..2 {
-            let rows = shape.pairs > 0 && shape.asked_rows(side) > 0;
+            let rows = shape.pairs > 0 && shape.requested_rows(side) > 0;
             if rows && shape.rows[1 - side] == 0 {
                 return in_side(1 - side, Err(farpoint::Error::EmptyCloud.into()));
             }
@@ -215,7 +215,7 @@ impl Gpu {
         stream: &Stream,
         pairs: &DevicePairs<T>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         let choice = Choice::new(job)?;
         let shape = check(job, pairs)?;
         // SAFETY: what is in device memory is as `DevicePairs` requires, by this function's contract; what
@@ -248,49 +248,54 @@ mod tests {
     use super::*;
     use farpoint::BadRows;
 
-    fn of(points: [u64; 2], pairs: usize, rows: [usize; 2], dims: usize) -> DevicePairs<f32> {
+    fn pairs_of(points: [u64; 2], pairs: usize, rows: [usize; 2], dims: usize) -> DevicePairs<f32> {
         DevicePairs::padded(points, pairs, rows, dims)
             .answers([Some(1024); 2], [Some(2048), Some(4096)])
     }
 
-    fn refused(pairs: &DevicePairs<f32>) -> String {
+    fn message(pairs: &DevicePairs<f32>) -> String {
         check(&Matcher::new(), pairs).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_the_host_knows_is_checked() {
-        let good = of([256, 512], 2, [100, 7], 3);
-        let shape = Shape { pairs: 2, rows: [100, 7], dims: 3, asked: [true; 2] };
+    fn invalid_arguments_are_rejected() {
+        let good = pairs_of([256, 512], 2, [100, 7], 3);
+        let shape = Shape { pairs: 2, rows: [100, 7], dims: 3, requested: [true; 2] };
         assert_eq!(check(&Matcher::new(), &good), Ok(shape));
-        assert!(refused(&of([0, 512], 2, [100, 7], 3)).starts_with("the first cloud: the address"));
-        assert!(refused(&of([256, 0], 2, [100, 7], 3)).starts_with("the second cloud: the addr"));
-        assert!(refused(&of([256, 514], 2, [100, 7], 3)).contains("aligned"));
-        assert!(refused(&of([256, 512], 2, [100, 7], 0)).contains("coordinates"));
-        assert!(refused(&of([256, 512], 1 << 25, [100, 7], 3)).contains("33554432"));
-        let large = refused(&of([256, 512], 2, [100, u32::MAX as usize], 3));
+        assert!(
+            message(&pairs_of([0, 512], 2, [100, 7], 3))
+                .starts_with("the first cloud: the address")
+        );
+        assert!(
+            message(&pairs_of([256, 0], 2, [100, 7], 3)).starts_with("the second cloud: the addr")
+        );
+        assert!(message(&pairs_of([256, 514], 2, [100, 7], 3)).contains("aligned"));
+        assert!(message(&pairs_of([256, 512], 2, [100, 7], 0)).contains("coordinates"));
+        assert!(message(&pairs_of([256, 512], 1 << 25, [100, 7], 3)).contains("33554432"));
+        let large = message(&pairs_of([256, 512], 2, [100, u32::MAX as usize], 3));
         assert!(large.contains("second") && large.contains("4294967295"), "{large}");
-        for (answer, text) in [(0, "null"), (2, "aligned")] {
-            assert!(refused(&good.answers([Some(answer), None], [None; 2])).contains(text));
-            assert!(refused(&good.answers([None; 2], [None, Some(answer)])).contains(text));
-            assert!(refused(&good.lengths([Some(answer), None])).contains("lengths"));
+        for (address, text) in [(0, "null"), (2, "aligned")] {
+            assert!(message(&good.answers([Some(address), None], [None; 2])).contains(text));
+            assert!(message(&good.answers([None; 2], [None, Some(address)])).contains(text));
+            assert!(message(&good.lengths([Some(address), None])).contains("lengths"));
         }
         let skip = Matcher::new().bad_rows(BadRows::Skip);
         assert!(check(&skip, &good).unwrap_err().to_string().contains("check_bad"));
     }
 
     #[test]
-    fn empty_clouds_are_refused_if_rows_are_compared_with_them() {
-        let empty = of([256, 0], 2, [100, 0], 3);
-        assert_eq!(refused(&empty), "the second cloud: the cloud has no usable point");
+    fn empty_clouds_are_rejected_if_rows_are_compared_with_them() {
+        let empty = pairs_of([256, 0], 2, [100, 0], 3);
+        assert_eq!(message(&empty), "the second cloud: the cloud has no usable point");
         // The first side's are not requested.
         let one_sided = empty.answers([None, Some(1024)], [None; 2]);
         assert!(check(&Matcher::new(), &one_sided).unwrap().is_empty());
-        assert!(check(&Matcher::new(), &of([0, 0], 0, [100, 0], 3)).unwrap().is_empty());
-        assert!(check(&Matcher::new(), &of([0, 0], 3, [0, 0], 3)).unwrap().is_empty());
+        assert!(check(&Matcher::new(), &pairs_of([0, 0], 0, [100, 0], 3)).unwrap().is_empty());
+        assert!(check(&Matcher::new(), &pairs_of([0, 0], 3, [0, 0], 3)).unwrap().is_empty());
     }
 
     #[test]
-    fn the_kernels_view_is_what_was_given() {
+    fn the_kernels_view_has_all_arguments() {
         let ragged = DevicePairs::<f64>::ragged([256, 512], [8, 16], 4, [10, 20], 2);
         let matching = ragged.answers([Some(24), None], [None, Some(32)]).matching();
         let [a, b] = matching.sides;

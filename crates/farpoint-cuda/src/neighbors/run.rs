@@ -3,7 +3,7 @@
 use super::method::Choice;
 use super::{DeviceGradients, DevicePairs};
 use crate::gpus::spread;
-use crate::input::{self, Columns, impossible, sums};
+use crate::input::{self, Columns, invalid_result, sums};
 use crate::memory::Buffer;
 use crate::progress::Watch;
 use crate::{CudaScalar, Error, Event, Gpu, Stream};
@@ -104,7 +104,7 @@ fn batch<T: CudaScalar, R: Send>(
 }
 
 /// Number of points whose nearest is requested.
-fn wanted<T: CudaScalar>(pairs: &[Prepared<T>], both: bool) -> usize {
+fn point_count<T: CudaScalar>(pairs: &[Prepared<T>], both: bool) -> usize {
     let points = |pair: &Prepared<T>| pair.points(0) + if both { pair.points(1) } else { 0 };
     pairs.iter().map(points).sum()
 }
@@ -114,11 +114,11 @@ fn watch<'a, T: CudaScalar>(
     pairs: &[Prepared<T>],
     both: bool,
 ) -> Watch<'a> {
-    Watch::new(observer, wanted(pairs, both), farpoint::Error::SearchCancelled)
+    Watch::new(observer, point_count(pairs, both), farpoint::Error::SearchCancelled)
 }
 
 /// Nearest points of a batch of pairs.
-struct Found<T> {
+struct SearchResult<T> {
     /// For each side, by pair; empty for a side that is not requested.
     nearest: [Vec<Nearest<T>>; 2],
     statistics: Statistics,
@@ -133,8 +133,8 @@ fn search<T: CudaScalar>(
     both: bool,
     begin: Instant,
     watch: &Watch<'_>,
-) -> Result<Found<T>, Error> {
-    let mut part = watch.part(wanted(pairs, both));
+) -> Result<SearchResult<T>, Error> {
+    let mut part = watch.part(point_count(pairs, both));
     part.reach(0)?;
     let stream = Stream::new(gpu)?;
     let dims = pairs.iter().map(Prepared::dims).max().unwrap_or(1);
@@ -145,15 +145,15 @@ fn search<T: CudaScalar>(
     let points = sides.each_ref().map(|side| side.points.pointer());
     let rows = sides.each_ref().map(|side| side.longest);
     let mut batch = DevicePairs::<T>::padded(points, pairs.len(), rows, dims);
-    for (place, side) in batch.sides.iter_mut().zip(&sides) {
-        side.describe(place);
+    for (target, side) in batch.sides.iter_mut().zip(&sides) {
+        side.describe(target);
     }
     let shape = batch.check()?;
     let choice = Choice::new(job)?.resolve(gpu, shape);
     let mut statistics = Statistics::default();
     statistics.seconds.copy = begin.elapsed().as_secs_f64();
     statistics.bytes.input = sides.iter().map(Side::input_bytes).sum();
-    statistics.bytes.answer = sides.iter().map(Side::answer_bytes).sum();
+    statistics.bytes.answer = sides.iter().map(Side::output_bytes).sum();
     statistics.bytes.scratch = choice.scratch_bytes::<T>(gpu, shape);
     let events = [Event::new(gpu)?, Event::new(gpu)?];
     events[0].record(&stream)?;
@@ -164,11 +164,11 @@ fn search<T: CudaScalar>(
     stream.wait(choice.name())?;
     part.end()?;
     statistics.seconds.kernels = events[1].seconds_since(&events[0])?;
-    let fetch = Instant::now();
+    let download_begin = Instant::now();
     let ([a, b], name) = (sides, choice.name());
     let nearest = [a.download(pairs, 0, name)?, b.download(pairs, 1, name)?];
-    statistics.seconds.download = fetch.elapsed().as_secs_f64();
-    Ok(Found { nearest, statistics })
+    statistics.seconds.download = download_begin.elapsed().as_secs_f64();
+    Ok(SearchResult { nearest, statistics })
 }
 
 /// Comparison with statistics.
@@ -226,20 +226,20 @@ impl<T: CudaScalar> Side<T> {
         pairs: &[Prepared<T>],
         which: usize,
         dims: usize,
-        asked: bool,
+        requested: bool,
     ) -> Result<Self, Error> {
         let clouds: Vec<_> = pairs.iter().map(|pair| PairSide(pair, which)).collect();
         let points = input::upload(stream, &clouds, dims)?;
         let offsets = sums(clouds.iter().map(Columns::points));
         let rows = offsets[clouds.len()] as usize;
-        let answers = if asked { rows } else { 0 };
+        let results = if requested { rows } else { 0 };
         Ok(Self {
             points,
             rows,
             longest: clouds.iter().map(Columns::points).max().unwrap_or(0),
             offsets: Buffer::upload(stream, &offsets, "the offsets of the clouds")?,
-            distances: Buffer::new(stream, answers, "the distances")?,
-            indices: Buffer::new(stream, answers, "the indices")?,
+            distances: Buffer::new(stream, results, "the distances")?,
+            indices: Buffer::new(stream, results, "the indices")?,
         })
     }
 
@@ -257,7 +257,7 @@ impl<T: CudaScalar> Side<T> {
         self.points.len() * size_of::<T>() + self.offsets.len() * 8
     }
 
-    fn answer_bytes(&self) -> usize {
+    fn output_bytes(&self) -> usize {
         self.distances.len() * size_of::<T>() + self.indices.len() * 8
     }
 
@@ -280,9 +280,9 @@ impl<T: CudaScalar> Side<T> {
             let indices = &indices[rows.clone()];
             // Never use a kernel's number as a size unchecked.
             pair.nearest(which, &distances[rows], indices).ok_or_else(|| {
-                let most = pair.points(1 - which) as i64;
-                let wrong = indices.iter().find(|index| !(0..most).contains(*index));
-                impossible(kernel, wrong.copied().unwrap_or(-1))
+                let limit = pair.points(1 - which) as i64;
+                let invalid = indices.iter().find(|index| !(0..limit).contains(*index));
+                invalid_result(kernel, invalid.copied().unwrap_or(-1))
             })
         };
         pairs.iter().map(one).collect()
@@ -300,12 +300,11 @@ pub(crate) fn backward<T: CudaScalar>(
     let sizes = [Size::of(a), Size::of(b)];
     let chamfer = &*placed_chamfer(chamfer, a, b)?;
     check_backward(chamfer, &sizes[0], &sizes[1], grads[0], grads[1])?;
-    let found = [&chamfer.a_to_b, &chamfer.b_to_a];
-    let norm = found[0].norm;
-    if norm != found[1].norm {
+    let directions = [&chamfer.a_to_b, &chamfer.b_to_a];
+    let norm = directions[0].norm;
+    if norm != directions[1].norm {
         return Err(Error::Unsupported(
-            "the two directions were measured by different norms; take their gradients one by one"
-                .into(),
+            "the two directions have different norms; compute their gradients separately".into(),
         ));
     }
     let (rows, dims) = (sizes.map(|size| size.rows), sizes[0].dims);
@@ -321,23 +320,23 @@ pub(crate) fn backward<T: CudaScalar>(
         Buffer::upload(&stream, &sizes[1].dense(b), "the points")?,
     ];
     let mut indices = Vec::new();
-    let (mut sent, mut received) = (Vec::new(), Vec::new());
+    let (mut upstream, mut outputs) = (Vec::new(), Vec::new());
     for side in 0..2 {
-        indices.push(Buffer::upload(&stream, &signed(found[side]), "the indices")?);
-        sent.push(Buffer::upload(&stream, grads[side], "the gradients of the distances")?);
-        received.push(Buffer::<T>::new(&stream, rows[side] * dims, "the gradients")?);
+        indices.push(Buffer::upload(&stream, &signed(directions[side]), "the indices")?);
+        upstream.push(Buffer::upload(&stream, grads[side], "the gradients of the distances")?);
+        outputs.push(Buffer::<T>::new(&stream, rows[side] * dims, "the gradients")?);
     }
     let addresses = |buffers: &[Buffer<T>]| [0, 1].map(|side| buffers[side].pointer());
     let pairs = DevicePairs::<T>::padded(addresses(&points), 1, rows, dims)
         .answers([None; 2], [0, 1].map(|side: usize| Some(indices[side].pointer())));
-    let wanted = DeviceGradients::new(pairs, addresses(&sent), addresses(&received));
+    let request = DeviceGradients::new(pairs, addresses(&upstream), addresses(&outputs));
     let job = Matcher::new().norm(norm);
     // SAFETY: the buffers have the sizes that the pairs say, and are freed in stream order; the
     // indices were checked.
-    unsafe { gpu.enqueue_gradients(&job, &stream, &wanted)? };
+    unsafe { gpu.enqueue_gradients(&job, &stream, &request)? };
     stream.wait("backward")?;
-    let fetch = |side: usize| received[side].download(rows[side] * dims);
-    Ok(Gradients { a: fetch(0)?, b: fetch(1)? })
+    let download = |side: usize| outputs[side].download(rows[side] * dims);
+    Ok(Gradients { a: download(0)?, b: download(1)? })
 }
 
 /// Size of a cloud, read once: a user's [`Points`] may return a different one each time, and kernels
@@ -418,7 +417,7 @@ mod tests {
         assert_eq!(size, Size { rows: 2, dims: 3 });
         assert_eq!(size.dense(&points), [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
         assert_eq!((Points::<f32>::len(&size), Points::<f32>::dim(&size)), (2, 3));
-        let asked = points.0.map(AtomicUsize::into_inner);
-        assert_eq!(asked, [3, 4], "sizes are asked once");
+        let calls = points.0.map(AtomicUsize::into_inner);
+        assert_eq!(calls, [3, 4], "sizes are read once");
     }
 }

@@ -130,7 +130,7 @@ mod tests {
     use std::mem::offset_of;
 
     fn layout(pairs: usize, rows: [usize; 2], team: Option<u32>) -> TeamLayout {
-        let shape = Shape { pairs, rows, dims: 3, asked: [true; 2] };
+        let shape = Shape { pairs, rows, dims: 3, requested: [true; 2] };
         TeamLayout::new::<f32>(132, shape, team)
     }
 
@@ -138,7 +138,7 @@ mod tests {
     fn every_norm_has_kernels() {
         for norm in [Norm::One, Norm::Two] {
             for dims in [3, 4] {
-                assert!(archive::tests::holds(module(dims, norm), "tree"));
+                assert!(archive::tests::has_kernel(module(dims, norm), "tree"));
             }
         }
     }
@@ -146,15 +146,15 @@ mod tests {
     #[test]
     fn laid_out_as_in_nearest_tree_cu() {
         let source = include_str!("../../kernels/neighbors/nearest_tree.cu");
-        let theirs = fields(source, "TreeArgs");
-        assert_eq!(theirs, "guard matching headers scratch header_stride stride team first rows");
+        let names = fields(source, "TreeArgs");
+        assert_eq!(names, "guard matching headers scratch header_stride stride team first rows");
         assert_eq!((offset_of!(Args, headers), size_of::<Args>()), (160, 160 + 32 + 16));
     }
 
     #[test]
-    fn scratch_is_what_the_documentation_says() {
+    fn scratch_sizes_match_the_documentation() {
         let million = [1_000_000; 2];
-        let shape = Shape { pairs: 1, rows: million, dims: 3, asked: [true; 2] };
+        let shape = Shape { pairs: 1, rows: million, dims: 3, requested: [true; 2] };
         let narrow = TeamLayout::new::<f32>(132, shape, None);
         let wide = TeamLayout::new::<f64>(132, shape, None);
         let bytes_a_point = |layout: TeamLayout| layout.bytes() as f64 / 2e6;

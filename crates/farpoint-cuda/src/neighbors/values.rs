@@ -88,7 +88,7 @@ pub(super) fn number(reduction: Reduction) -> Result<u32, Error> {
 
 /// Leaves of the largest cloud of each side that takes part.
 fn leaves(shape: Shape) -> [usize; 2] {
-    [0, 1].map(|side| shape.asked_rows(side).div_ceil(LEAF))
+    [0, 1].map(|side| shape.requested_rows(side).div_ceil(LEAF))
 }
 
 /// Bytes of scratch memory for the reduction: none for clouds of one leaf.
@@ -102,14 +102,14 @@ fn partials_bytes(shape: Shape) -> usize {
 impl<T: CudaScalar> DeviceValues<T> {
     /// Checks everything known to the host beyond the checks of a search.
     fn check(&self) -> Result<(), Error> {
-        let refuse = |what: &str| Err(farpoint::Error::Shape(what.into()).into());
+        let shape_error = |message: &str| Err(farpoint::Error::Shape(message.into()).into());
         if self.pairs.pairs > 0 && (self.values == 0 || self.extremes == Some(0)) {
-            return refuse("the address of the values is null");
+            return shape_error("the address of the values is null");
         }
         for (which, side) in self.pairs.sides.iter().enumerate() {
-            let asked = which == 0 || side.indices.is_some();
-            if asked && side.distances.is_none() {
-                in_side(which, refuse("there is no place for its distances"))?;
+            let required = which == 0 || side.indices.is_some();
+            if required && side.distances.is_none() {
+                in_side(which, shape_error("the address for its distances is missing"))?;
             }
         }
         input::check_aligned::<T>(self.values, "values")?;
@@ -131,17 +131,17 @@ impl Gpu {
         &self,
         job: &Matcher,
         stream: &Stream,
-        wanted: &DeviceValues<T>,
+        request: &DeviceValues<T>,
     ) -> Result<(), Error> {
-        wanted.check()?;
-        let shape = wanted.pairs.shape();
-        let bytes = self.values_scratch_bytes(job, &wanted.pairs);
-        let own = match bytes {
+        request.check()?;
+        let shape = request.pairs.shape();
+        let bytes = self.values_scratch_bytes(job, &request.pairs);
+        let allocation = match bytes {
             0 => None,
-            bytes => Some(Scratch::new(stream, wanted.pairs.scratch, bytes)?),
+            bytes => Some(Scratch::new(stream, request.pairs.scratch, bytes)?),
         };
-        let scratch = own.as_ref().map(|scratch| (scratch.pointer(), bytes));
-        let pairs = DevicePairs { scratch, ..wanted.pairs };
+        let scratch = allocation.as_ref().map(|scratch| (scratch.pointer(), bytes));
+        let pairs = DevicePairs { scratch, ..request.pairs };
         // SAFETY: the pairs are as the caller ensures by `DeviceValues`; the scratch memory has `bytes`
         // bytes, and is freed in stream order.
         unsafe { self.enqueue_nearest(job, stream, &pairs)? };
@@ -150,12 +150,12 @@ impl Gpu {
         }
         let args = Args {
             matching: pairs.matching(),
-            values: wanted.values,
-            extremes: wanted.extremes.unwrap_or(0),
+            values: request.values,
+            extremes: request.extremes.unwrap_or(0),
             partials: scratch.map_or(0, |(pointer, _)| pointer),
             leaves: leaves(shape).map(|leaves| leaves as u32),
-            reduction: number(wanted.reduction)?,
-            root: u32::from(wanted.plain && job.norm == Norm::Two),
+            reduction: number(request.reduction)?,
+            root: u32::from(request.plain && job.norm == Norm::Two),
         };
         // SAFETY: the distances are those that the search just queued will have written, the values
         // have a place per pair by the caller's contract, and the partial sums fit `partials_bytes`.
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn laid_out_as_in_chamfer_reduce_cu() {
-        let theirs = fields(SOURCE, "ReduceArgs");
-        assert_eq!(theirs, "matching values extremes partials leaves reduction root");
+        let names = fields(SOURCE, "ReduceArgs");
+        assert_eq!(names, "matching values extremes partials leaves reduction root");
         assert_eq!((offset_of!(Args, values), offset_of!(Args, leaves)), (136, 160));
         assert_eq!((offset_of!(Args, reduction), size_of::<Args>()), (168, 176));
         assert!(SOURCE.contains("COLUMNS = 256;") && SOURCE.contains("LEAF = 16 * COLUMNS;"));
@@ -224,31 +224,31 @@ mod tests {
 
     #[test]
     fn only_clouds_of_several_leaves_take_memory() {
-        let shape = |rows, asked| Shape { pairs: 3, rows, dims: 3, asked };
+        let shape = |rows, requested| Shape { pairs: 3, rows, dims: 3, requested };
         assert_eq!(partials_bytes(shape([4_096; 2], [true; 2])), 0);
         assert_eq!(partials_bytes(shape([4_096, 4_097], [true; 2])), 3 * 3 * 16);
         assert_eq!(partials_bytes(shape([4_096, 4_097], [true, false])), 0);
     }
 
     #[test]
-    fn what_the_host_knows_is_checked() {
+    fn invalid_arguments_are_rejected() {
         let pairs = DevicePairs::<f32>::padded([256, 512], 2, [10, 20], 3);
         let pairs = pairs.answers([Some(1024), Some(2048)], [None; 2]);
-        let good = DeviceValues {
+        let valid = DeviceValues {
             pairs,
             reduction: Reduction::Mean,
             plain: false,
             values: 64,
             extremes: None,
         };
-        let refused = |wanted: DeviceValues<f32>| wanted.check().unwrap_err().to_string();
-        assert_eq!(good.check(), Ok(()));
-        assert!(refused(DeviceValues { values: 0, ..good }).contains("null"));
-        assert!(refused(DeviceValues { values: 66, ..good }).contains("aligned"));
+        let message = |request: DeviceValues<f32>| request.check().unwrap_err().to_string();
+        assert_eq!(valid.check(), Ok(()));
+        assert!(message(DeviceValues { values: 0, ..valid }).contains("null"));
+        assert!(message(DeviceValues { values: 66, ..valid }).contains("aligned"));
         let one_sided = pairs.answers([Some(1024), None], [None; 2]);
-        assert_eq!(DeviceValues { pairs: one_sided, ..good }.check(), Ok(()));
+        assert_eq!(DeviceValues { pairs: one_sided, ..valid }.check(), Ok(()));
         let pairs = pairs.answers([Some(1024), None], [Some(8), Some(16)]);
-        let text = refused(DeviceValues { pairs, ..good });
+        let text = message(DeviceValues { pairs, ..valid });
         assert!(text.starts_with("the second cloud: ") && text.contains("distances"), "{text}");
     }
 }

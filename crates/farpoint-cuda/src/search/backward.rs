@@ -8,7 +8,7 @@ use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// Threads per block for the gradients of `x`, and maximum number of blocks.
 const THREADS: u32 = 256;
-const MOST_BLOCKS: usize = 1 << 20;
+const MAX_BLOCKS: usize = 1 << 20;
 
 /// Gradients of searches.
 impl Gpu {
@@ -23,26 +23,26 @@ impl Gpu {
     pub unsafe fn enqueue_search_gradients<T: CudaScalar>(
         &self,
         stream: &Stream,
-        wanted: &DeviceSearchGradients<T>,
+        request: &DeviceSearchGradients<T>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
-        wanted.check()?;
-        let rows = |side: usize, clouds: &DeviceClouds| match wanted.gradients[side] {
-            Some(_) => wanted.clouds * clouds.rows,
+        stream.check_gpu(self)?;
+        request.check()?;
+        let rows = |side: usize, clouds: &DeviceClouds| match request.gradients[side] {
+            Some(_) => request.clouds * clouds.rows,
             None => 0,
         };
-        if rows(0, &wanted.x) > 0 {
+        if rows(0, &request.x) > 0 {
             let function = self.function::<T>("search_backward", "search_backward_own")?;
-            let numbers = rows(0, &wanted.x).saturating_mul(wanted.dims);
-            let blocks = numbers.div_ceil(THREADS as usize).min(MOST_BLOCKS) as u32;
-            let args = sorted::Args::new(stream, wanted, parameter::number(wanted.norm));
+            let numbers = rows(0, &request.x).saturating_mul(request.dims);
+            let blocks = numbers.div_ceil(THREADS as usize).min(MAX_BLOCKS) as u32;
+            let args = sorted::Args::new(stream, request, parameter::number(request.norm));
             // SAFETY: `Args` mirrors the kernel's parameter, whose addresses are valid by this function's
             // contract.
             unsafe { Launch::new(blocks, THREADS).start(stream, function, &args)? };
         }
-        if rows(1, &wanted.y) > 0 {
+        if rows(1, &request.y) > 0 {
             // SAFETY: as above.
-            unsafe { sorted::enqueue(self, stream, wanted, parameter::number(wanted.norm))? };
+            unsafe { sorted::enqueue(self, stream, request, parameter::number(request.norm))? };
         }
         Ok(())
     }
@@ -51,8 +51,8 @@ impl Gpu {
     /// the GPU can't run the kernel.
     pub fn search_gradients_scratch_bytes<T: CudaScalar>(
         &self,
-        wanted: &DeviceSearchGradients<T>,
+        request: &DeviceSearchGradients<T>,
     ) -> usize {
-        sorted::scratch_bytes(self, wanted)
+        sorted::scratch_bytes(self, request)
     }
 }

@@ -41,17 +41,17 @@ impl DeviceClouds {
     pub(super) fn check<T: CudaScalar>(&self, clouds: usize) -> Result<(), Error> {
         input::check_points::<T>(self.points, clouds, self.rows)?;
         let filled = clouds > 0 && self.rows > 0;
-        for (address, what) in [(self.offsets, "offsets"), (self.lengths, "lengths")] {
+        for (address, name) in [(self.offsets, "offsets"), (self.lengths, "lengths")] {
             if filled && address == Some(0) {
-                return Err(null(what));
+                return Err(null(name));
             }
-            input::check_aligned::<i64>(address.unwrap_or(0), what)?;
+            input::check_aligned::<i64>(address.unwrap_or(0), name)?;
         }
         Ok(())
     }
 }
 
 /// Error of a null pointer.
-pub(super) fn null(what: &str) -> Error {
-    farpoint::Error::Shape(format!("the address of the {what} is null")).into()
+pub(super) fn null(name: &str) -> Error {
+    farpoint::Error::Shape(format!("the address of the {name} is null")).into()
 }

@@ -56,7 +56,7 @@ pub struct DeviceSearchGradients<T> {
 /// `struct BackwardArgs` of `kernels/search/search_backward.cu` without the fields of the cooperative launch.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(super) struct Asked {
+pub(super) struct GradientParameter {
     pub(super) sides: [Clouds; 2],
     pub(super) grads: u64,
     pub(super) indices: u64,
@@ -66,8 +66,8 @@ pub(super) struct Asked {
 
 impl<T: CudaScalar> DeviceSearchGradients<T> {
     /// Number of places of the largest cloud of `x`.
-    pub(super) fn most(&self) -> usize {
-        self.offsets.map_or(self.x.rows.saturating_mul(self.k), |(_, most)| most)
+    pub(super) fn max_places(&self) -> usize {
+        self.offsets.map_or(self.x.rows.saturating_mul(self.k), |(_, max_places)| max_places)
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
@@ -75,7 +75,7 @@ impl<T: CudaScalar> DeviceSearchGradients<T> {
         in_side(0, self.x.check::<T>(self.clouds))?;
         in_side(1, self.y.check::<T>(self.clouds))?;
         let offsets = self.offsets.map(|(address, _)| address);
-        let some = self.clouds > 0 && self.most() > 0;
+        let filled = self.clouds > 0 && self.max_places() > 0;
         let addresses = [
             (Some(self.grads), "gradients of the distances"),
             (Some(self.indices), "indices"),
@@ -83,9 +83,9 @@ impl<T: CudaScalar> DeviceSearchGradients<T> {
             (self.gradients[0], "gradients of the first clouds"),
             (self.gradients[1], "gradients of the second clouds"),
         ];
-        for (address, what) in addresses {
-            if some && address == Some(0) {
-                return Err(null(what));
+        for (address, name) in addresses {
+            if filled && address == Some(0) {
+                return Err(null(name));
             }
         }
         input::check_aligned::<T>(self.grads, "gradients of the distances")?;
@@ -97,23 +97,23 @@ impl<T: CudaScalar> DeviceSearchGradients<T> {
             true => input::check_aligned::<i32>(self.indices, "indices")?,
             false => input::check_aligned::<i64>(self.indices, "indices")?,
         }
-        self.check_most()
+        self.check_max_places()
     }
 
-    fn check_most(&self) -> Result<(), Error> {
-        if self.most() > input::MOST_ROWS {
+    fn check_max_places(&self) -> Result<(), Error> {
+        if self.max_places() > input::MAX_ROWS {
             return Err(Error::Unsupported(format!(
-                "{} neighbors of one cloud are more than the {} whose gradients a GPU can sort; take \
-                 fewer rows at a time",
-                self.most(),
-                input::MOST_ROWS
+                "{} neighbors of one cloud exceed the limit of {} for gradients on a GPU; use fewer \
+                 rows per call",
+                self.max_places(),
+                input::MAX_ROWS
             )));
         }
         Ok(())
     }
 
-    pub(super) fn asked(&self) -> Asked {
-        Asked {
+    pub(super) fn parameter(&self) -> GradientParameter {
+        GradientParameter {
             sides: [Clouds::of(&self.x), Clouds::of(&self.y)],
             grads: self.grads,
             indices: self.indices,

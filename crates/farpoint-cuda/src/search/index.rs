@@ -41,7 +41,7 @@ impl<T: CudaScalar> DeviceIndex<T> {
         in_side(1, self.of.check::<T>(self.clouds))?;
         self.of.check_index::<T>(self.clouds)?;
         if self.of.index.is_none() {
-            return Err(Error::Unsupported("there is no memory for the index".into()));
+            return Err(Error::Unsupported("the address of the index is missing".into()));
         }
         Ok(())
     }
@@ -70,22 +70,22 @@ impl Gpu {
     pub unsafe fn enqueue_index<T: CudaScalar>(
         &self,
         stream: &Stream,
-        wanted: &DeviceIndex<T>,
+        request: &DeviceIndex<T>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
-        wanted.check()?;
-        if wanted.clouds == 0 || wanted.of.rows == 0 {
+        stream.check_gpu(self)?;
+        request.check()?;
+        if request.clouds == 0 || request.of.rows == 0 {
             return Ok(());
         }
-        let memory = wanted.of.index.map_or(0, |(address, _)| address);
+        let memory = request.of.index.map_or(0, |(address, _)| address);
         let build = Build {
-            sides: [None, Some((wanted.of, memory))],
-            clouds: wanted.clouds,
-            dims: wanted.dims,
+            sides: [None, Some((request.of, memory))],
+            clouds: request.clouds,
+            dims: request.dims,
         };
         // SAFETY: the memory is as `DeviceIndex` requires, by this function's contract; its size was
         // checked.
-        unsafe { enqueue::<T>(self, stream, &build, wanted.scratch) }
+        unsafe { enqueue::<T>(self, stream, &build, request.scratch) }
     }
 }
 
@@ -179,7 +179,7 @@ const DEAL: usize = 8 * CELLS + 32;
 const BUILDERS: u32 = 256;
 
 /// Maximum number of rows per run: whole chunks that a `u32` can count.
-const MOST_RUN: usize = u32::MAX as usize / CHUNK * CHUNK;
+const MAX_RUN: usize = u32::MAX as usize / CHUNK * CHUNK;
 
 /// `enum From` of the kernels: source of the rows.
 const FROM_CLOUD: u32 = 0;
@@ -198,7 +198,7 @@ impl Plan {
     fn new(rows: usize) -> Self {
         let mut runs = Vec::new();
         if rows > CHUNK {
-            runs.push(rows.next_multiple_of(CHUNK).min(MOST_RUN));
+            runs.push(rows.next_multiple_of(CHUNK).min(MAX_RUN));
         }
         while let Some(&run) = runs.last().filter(|&&run| run > LAST_RUN) {
             // Runs of the next pass hold eight cells or more, so that few cross their ends.
@@ -232,12 +232,12 @@ impl Plan {
         clouds.saturating_mul(self.counters().saturating_add(self.arrays())).max(256)
     }
 
-    fn blocks(&self, clouds: usize, of_each: usize) -> Result<u32, Error> {
-        let blocks = clouds.saturating_mul(of_each);
+    fn blocks(&self, clouds: usize, per_cloud: usize) -> Result<u32, Error> {
+        let blocks = clouds.saturating_mul(per_cloud);
         i32::try_from(blocks).map(|blocks| blocks as u32).map_err(|_| {
             Error::Unsupported(format!(
-                "{clouds} clouds of {} rows are more than one launch can build indexes over; take \
-                 fewer clouds at a time",
+                "indexes over {clouds} clouds of {} rows exceed the limit of one launch; use fewer \
+                 clouds per call",
                 self.rows
             ))
         })
@@ -309,16 +309,16 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 impl DeviceClouds {
     /// Refuses memory that is too small for an index, if one is given.
     pub(crate) fn check_index<T: CudaScalar>(&self, clouds: usize) -> Result<(), Error> {
-        let wanted = bytes::<T>(clouds, self.rows);
+        let required = bytes::<T>(clouds, self.rows);
         match self.index {
-            Some((address, bytes)) if bytes < wanted || !address.is_multiple_of(256) => {
+            Some((address, bytes)) if bytes < required || !address.is_multiple_of(256) => {
                 Err(Error::Unsupported(format!(
                     "the index has {bytes} bytes at {address:#x}; one of {clouds} clouds of {} rows \
-                     needs {wanted} bytes, aligned to 256",
+                     needs {required} bytes, aligned to 256",
                     self.rows
                 )))
             }
-            Some((0, _)) if wanted > 0 => Err(null("index")),
+            Some((0, _)) if required > 0 => Err(null("index")),
             _ => Ok(()),
         }
     }
@@ -333,9 +333,9 @@ mod tests {
     #[test]
     fn laid_out_as_in_the_kernels() {
         let source = include_str!("../../kernels/search/search_index.cu");
-        let theirs =
+        let names =
             "side indexes counters counters_stride scratch stride rows run chunks dims from";
-        assert_eq!(fields(source, "IndexArgs"), theirs);
+        assert_eq!(fields(source, "IndexArgs"), names);
         assert_eq!((offset_of!(Args, indexes), offset_of!(Args, counters)), (48, 72));
         assert_eq!((offset_of!(Args, from), size_of::<Args>()), (120, 128));
         assert!(source.contains(&format!("CELLS = {CELLS};")));
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_what_the_documentation_says() {
+    fn index_sizes_match_the_documentation() {
         let a_point = |bytes: usize, rows: usize| bytes as f64 / rows as f64;
         for rows in [1_500, 5_000, 24_000, 124_668, 1_000_000, 10_000_000] {
             assert!((37.0..60.0).contains(&a_point(bytes::<f32>(1, rows), rows)), "{rows}");
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn scratch_is_what_the_documentation_says() {
+    fn scratch_sizes_match_the_documentation() {
         let a_point = |rows| Plan::new(rows).bytes(1) as f64 / rows as f64;
         assert!((8.0..8.1).contains(&a_point(124_668)));
         assert!((12.0..12.1).contains(&a_point(10_000_000)));

@@ -1,7 +1,7 @@
 //! Maps a method's name to its kernel; the one place that starts searches.
 
 use super::parameter::{Parameter, Shape, THREADS, Work};
-use super::wanted::DeviceSearch;
+use super::request::DeviceSearch;
 use super::{auto, tree};
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Stream};
@@ -53,20 +53,20 @@ impl Choice {
     }
 
     /// Resolves the method; `few` if all pairs are for [`few`].
-    pub(super) fn method<T>(self, wanted: &DeviceSearch<T>, few: bool) -> Method
+    pub(super) fn method<T>(self, request: &DeviceSearch<T>, few: bool) -> Method
     where
         T: CudaScalar,
     {
         match self.method {
-            Method::Auto => auto::choose(wanted.shape(1), wanted.y.index.is_some(), few),
+            Method::Auto => auto::choose(request.shape(1), request.y.index.is_some(), few),
             method => method,
         }
     }
 
     /// Maximum bytes of scratch memory that `enqueue` uses; 0 if the GPU can't run the method.
-    pub(super) fn scratch_bytes<T: CudaScalar>(self, wanted: &DeviceSearch<T>) -> usize {
-        match self.method(wanted, false) {
-            Method::Tree if !wanted.shape(1).is_empty() => tree::scratch_bytes(wanted),
+    pub(super) fn scratch_bytes<T: CudaScalar>(self, request: &DeviceSearch<T>) -> usize {
+        match self.method(request, false) {
+            Method::Tree if !request.shape(1).is_empty() => tree::scratch_bytes(request),
             _ => 0,
         }
     }
@@ -78,25 +78,25 @@ impl Choice {
     pub(super) unsafe fn enqueue<T: CudaScalar>(
         self,
         stream: &Stream,
-        wanted: &DeviceSearch<T>,
+        request: &DeviceSearch<T>,
         parameter: &Parameter<T>,
         work: Work,
     ) -> Result<(), Error> {
         let k = parameter.k as usize;
-        let shape = wanted.shape(k);
+        let shape = request.shape(k);
         if shape.is_empty() || parameter.is_idle() {
             return Ok(());
         }
         let few = work == Work::Best && parameter.by_index == 1 && is_few(shape);
-        let method = self.method(wanted, few);
+        let method = self.method(request, few);
         // SAFETY: each of these has this function's contract.
         unsafe {
             match (method, work) {
-                (Method::Tree, work) => tree::enqueue(stream, wanted, parameter, work, shape),
+                (Method::Tree, work) => tree::enqueue(stream, request, parameter, work, shape),
                 (Method::Plain, Work::Best) => plain(stream, parameter, shape),
                 // Counting has no simpler method than all pairs.
                 (Method::Plain | Method::Brute, work) => brute(stream, parameter, work, shape),
-                (other, _) => Err(Error::Unsupported(format!("there is no kernel of {other}"))),
+                (other, _) => Err(Error::Unsupported(format!("there is no kernel for {other}"))),
             }
         }
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gpus_do_not_have_is_refused_with_what_they_have() {
+    fn errors_list_what_gpus_support() {
         for method in Method::of(DeviceKind::Gpu) {
             assert!(Choice::new(&Searcher::nearest(1).method(method)).is_ok(), "{method}");
         }

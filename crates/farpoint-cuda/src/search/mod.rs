@@ -8,7 +8,7 @@
 //! * `tree`: a warp per query through a box tree over `y`, which `index` builds; it can be kept and reused.
 //!
 //! `within` finds all neighbors in a ball, in two passes; `backward` has the gradients of the distances. The callers'
-//! input is in `clouds`, `wanted` and `gradients`.
+//! input is in `clouds`, `request` and `gradients`.
 
 mod auto;
 mod backward;
@@ -18,14 +18,14 @@ pub(crate) mod index;
 mod method;
 mod parameter;
 mod pointers;
+mod request;
 pub(crate) mod run;
 mod sorted;
 mod tree;
-mod wanted;
 mod within;
 
 pub use clouds::DeviceClouds;
 pub use gradients::DeviceSearchGradients;
 pub use index::DeviceIndex;
-pub use wanted::DeviceSearch;
+pub use request::DeviceSearch;
 pub use within::DeviceWithin;

@@ -88,9 +88,9 @@ impl Shape {
 
     /// Refuses more places than kernels can count.
     pub(crate) fn check_k(&self) -> Result<(), Error> {
-        let all = self.clouds.saturating_mul(self.rows[0]).saturating_mul(self.k);
-        if self.k > i32::MAX as usize || all > isize::MAX as usize / 16 {
-            return Err(farpoint::Error::TooManyNeighbors(all).into());
+        let total = self.clouds.saturating_mul(self.rows[0]).saturating_mul(self.k);
+        if self.k > i32::MAX as usize || total > isize::MAX as usize / 16 {
+            return Err(farpoint::Error::TooManyNeighbors(total).into());
         }
         Ok(())
     }
@@ -110,9 +110,9 @@ impl Shape {
         self.in_range((self.clouds as u64 * u64::from(self.groups())).div_ceil(WARPS as u64))
     }
 
-    /// Number of blocks of an ordinary launch of `a_cloud` blocks per cloud.
-    pub(crate) fn blocks_of(&self, a_cloud: u32) -> Result<u32, Error> {
-        self.in_range(self.clouds as u64 * u64::from(a_cloud))
+    /// Number of blocks of an ordinary launch of `per_cloud` blocks per cloud.
+    pub(crate) fn blocks_of(&self, per_cloud: u32) -> Result<u32, Error> {
+        self.in_range(self.clouds as u64 * u64::from(per_cloud))
     }
 
     fn in_range(&self, blocks: u64) -> Result<u32, Error> {
@@ -122,8 +122,8 @@ impl Shape {
     /// Error of a launch with too many blocks.
     pub(super) fn too_many(&self) -> Error {
         Error::Unsupported(format!(
-            "{} clouds of {} rows are more than one launch of a search may have; take fewer clouds \
-             at a time",
+            "{} clouds of {} rows exceed the limit of one launch of a search; use fewer clouds per \
+             call",
             self.clouds, self.rows[0]
         ))
     }

@@ -2,7 +2,7 @@
 
 use super::method::Choice;
 use super::parameter::Work;
-use super::wanted::DeviceSearch;
+use super::request::DeviceSearch;
 use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::Searcher;
 
@@ -20,13 +20,13 @@ impl Gpu {
         &self,
         job: &Searcher,
         stream: &Stream,
-        wanted: &DeviceSearch<T>,
+        request: &DeviceSearch<T>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
-        let choice = check(job, wanted)?;
+        stream.check_gpu(self)?;
+        let choice = check(job, request)?;
         // SAFETY: what is in device memory is as `DeviceSearch` requires, by this function's contract; what
         // the host knows was checked.
-        unsafe { choice.enqueue(stream, wanted, &wanted.parameter(job), Work::Best) }
+        unsafe { choice.enqueue(stream, request, &request.parameter(job), Work::Best) }
     }
 
     /// Returns the bytes of device memory that [`Gpu::enqueue_search`] uses for this search besides input and result;
@@ -34,18 +34,18 @@ impl Gpu {
     pub fn search_scratch_bytes<T: CudaScalar>(
         &self,
         job: &Searcher,
-        wanted: &DeviceSearch<T>,
+        request: &DeviceSearch<T>,
     ) -> usize {
-        Choice::new(job).map_or(0, |choice| choice.scratch_bytes(wanted))
+        Choice::new(job).map_or(0, |choice| choice.scratch_bytes(request))
     }
 }
 
 /// Checks everything known to the host.
-fn check<T: CudaScalar>(job: &Searcher, wanted: &DeviceSearch<T>) -> Result<Choice, Error> {
+fn check<T: CudaScalar>(job: &Searcher, request: &DeviceSearch<T>) -> Result<Choice, Error> {
     job.check()?;
     input::check_bad_rows(job.bad_rows)?;
     let choice = Choice::new(job)?;
-    let shape = wanted.check(job.k)?;
+    let shape = request.check(job.k)?;
     shape.check_k()?;
     Ok(choice)
 }

@@ -4,10 +4,10 @@
 
 use super::clouds::DeviceClouds;
 use super::method::Choice;
-use super::wanted::DeviceSearch;
+use super::request::DeviceSearch;
 use super::within::DeviceWithin;
 use crate::gpus::spread;
-use crate::input::{impossible, sums};
+use crate::input::{invalid_result, sums};
 use crate::memory::Buffer;
 use crate::neighbors::Size;
 use crate::progress::Watch;
@@ -85,7 +85,7 @@ struct Pair<T> {
 impl<T: CudaScalar> Pair<T> {
     fn new(job: &Searcher, x: &dyn Points<T>, y: &dyn Points<T>) -> Result<Self, Error> {
         Choice::new(job)?;
-        check_own(job, x, y)?;
+        check_exclude_self(job, x, y)?;
         Ok(Self::of(&PreparedPair::new(&matcher(job), x, y)?, x, y))
     }
 
@@ -95,7 +95,7 @@ impl<T: CudaScalar> Pair<T> {
         y: &[&dyn Points<T>],
     ) -> Result<Vec<Self>, Error> {
         Choice::new(job)?;
-        std::iter::zip(x, y).try_for_each(|(x, y)| check_own(job, *x, *y))?;
+        std::iter::zip(x, y).try_for_each(|(x, y)| check_exclude_self(job, *x, *y))?;
         let prepared = PreparedPair::batch(&matcher(job), x, y)?;
         let pairs = prepared.iter().zip(x.iter().zip(y));
         Ok(pairs.map(|(prepared, (x, y))| Self::of(prepared, *x, *y)).collect())
@@ -124,15 +124,14 @@ impl<T: CudaScalar> Pair<T> {
 }
 
 /// Checks for a GPU's limitation: kernels exclude a query's own position, not its row.
-fn check_own<T: CudaScalar>(
+fn check_exclude_self<T: CudaScalar>(
     job: &Searcher,
     x: &dyn Points<T>,
     y: &dyn Points<T>,
 ) -> Result<(), Error> {
     if job.exclude_self && x.subset() != y.subset() {
         return Err(Error::Unsupported(
-            "a GPU leaves a row's own point out only where the same rows are selected of both clouds; \
-             use the CPU"
+            "on a GPU, exclude_self requires the same selection of rows in both clouds; use the CPU"
                 .into(),
         ));
     }
@@ -156,23 +155,23 @@ struct Side<T> {
 
 impl<T: CudaScalar> Side<T> {
     fn upload(stream: &Stream, pairs: &[Pair<T>], side: usize, dims: usize) -> Result<Self, Error> {
-        let mut all = Vec::new();
+        let mut coordinates = Vec::new();
         for pair in pairs {
             let size = pair.sizes[side];
             if size.dims == dims {
-                fallible::extend(&mut all, pair.points[side].iter().copied());
+                fallible::extend(&mut coordinates, pair.points[side].iter().copied());
                 continue;
             }
             // A cloud with fewer axes than others gets zeros, which change no distance.
             for row in 0..size.rows {
-                let own = &pair.points[side][row * size.dims..][..size.dims];
-                fallible::extend(&mut all, own.iter().copied());
-                fallible::extend(&mut all, std::iter::repeat_n(T::ZERO, dims - size.dims));
+                let values = &pair.points[side][row * size.dims..][..size.dims];
+                fallible::extend(&mut coordinates, values.iter().copied());
+                fallible::extend(&mut coordinates, std::iter::repeat_n(T::ZERO, dims - size.dims));
             }
         }
         let lengths = || pairs.iter().map(|pair| pair.sizes[side].rows);
         Ok(Self {
-            points: Buffer::upload(stream, &all, "the points")?,
+            points: Buffer::upload(stream, &coordinates, "the points")?,
             offsets: Buffer::upload(stream, &sums(lengths()), "the offsets of the clouds")?,
             longest: lengths().max().unwrap_or(0),
         })
@@ -208,7 +207,7 @@ impl<T: CudaScalar> Batch<T> {
 }
 
 /// Returns the job without checks of rows.
-fn on_all_rows(job: &Searcher) -> Searcher {
+fn without_row_checks(job: &Searcher) -> Searcher {
     job.clone().bad_rows(BadRows::Error)
 }
 
@@ -232,31 +231,31 @@ fn best<T: CudaScalar>(
     let mut part = watch.part(rows);
     part.reach(0)?;
     let batch = Batch::upload(gpu, pairs)?;
-    let all = rows.checked_mul(k).ok_or(farpoint::Error::TooManyNeighbors(usize::MAX))?;
-    let distances = Buffer::<T>::new(&batch.stream, all, "the distances")?;
-    let indices = Buffer::<i32>::new(&batch.stream, all, "the indices")?;
+    let places = rows.checked_mul(k).ok_or(farpoint::Error::TooManyNeighbors(usize::MAX))?;
+    let distances = Buffer::<T>::new(&batch.stream, places, "the distances")?;
+    let indices = Buffer::<i32>::new(&batch.stream, places, "the indices")?;
     let counts = Buffer::<i32>::new(&batch.stream, rows, "the numbers of neighbors")?;
-    let answers = [distances.pointer(), indices.pointer(), counts.pointer()].map(Some);
-    let wanted = batch.search().answers(answers[0], answers[1], answers[2]);
+    let outputs = [distances.pointer(), indices.pointer(), counts.pointer()].map(Some);
+    let request = batch.search().answers(outputs[0], outputs[1], outputs[2]);
     // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
-    unsafe { gpu.enqueue_search(&on_all_rows(job), &batch.stream, &wanted)? };
+    unsafe { gpu.enqueue_search(&without_row_checks(job), &batch.stream, &request)? };
     batch.stream.wait("search")?;
     part.end()?;
     let (distances, indices, counts) =
-        (distances.download(all)?, unsigned(indices.download(all)?), counts.download(rows)?);
+        (distances.download(places)?, unsigned(indices.download(places)?), counts.download(rows)?);
     let mut from = 0;
     let one = |pair: &Pair<T>| {
-        let here = from..from + pair.sizes[0].rows;
-        from = here.end;
+        let range = from..from + pair.sizes[0].rows;
+        from = range.end;
         let found = FoundNeighbors {
-            distances: copied(&distances[here.start * k..here.end * k]),
-            indices: copied(&indices[here.start * k..here.end * k]),
-            counts: unsigned(copied(&counts[here])),
+            distances: copied(&distances[range.start * k..range.end * k]),
+            indices: copied(&indices[range.start * k..range.end * k]),
+            counts: unsigned(copied(&counts[range])),
             dropped: pair.dropped,
         };
         // Never use a kernel's number as a size unchecked.
         let found = found.neighbors(job, pair.sizes[1].rows);
-        let mut found = found.ok_or_else(|| impossible("search", -1))?;
+        let mut found = found.ok_or_else(|| invalid_result("search", -1))?;
         pair.name(&mut found.all_indices);
         Ok(found)
     };
@@ -275,19 +274,20 @@ fn all<T: CudaScalar>(
     part.reach(0)?;
     let batch = Batch::upload(gpu, pairs)?;
     let counts = Buffer::<i32>::new(&batch.stream, rows, "the numbers of neighbors")?;
-    let (searched, job) = (job, &on_all_rows(job));
-    let wanted = batch.search().answers(None, None, Some(counts.pointer()));
+    let (searched, job) = (job, &without_row_checks(job));
+    let request = batch.search().answers(None, None, Some(counts.pointer()));
     // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
-    unsafe { gpu.enqueue_search_counts(job, &batch.stream, &wanted)? };
+    unsafe { gpu.enqueue_search_counts(job, &batch.stream, &request)? };
     let counts = unsigned(counts.download(rows)?);
     part.reach(rows)?;
     let offsets = sums(counts.iter().map(|&count| count as usize));
     let all = offsets[rows] as usize;
-    let offsets_there = Buffer::upload(&batch.stream, &offsets, "the offsets of the rows")?;
+    let offsets_buffer = Buffer::upload(&batch.stream, &offsets, "the offsets of the rows")?;
     let distances = Buffer::<T>::new(&batch.stream, all, "the distances")?;
     let indices = Buffer::<i32>::new(&batch.stream, all, "the indices")?;
-    let (found, offsets_at) = ([distances.pointer(), indices.pointer()], offsets_there.pointer());
-    let search = batch.search().answers(Some(found[0]), Some(found[1]), None);
+    let (outputs, offsets_at) =
+        ([distances.pointer(), indices.pointer()], offsets_buffer.pointer());
+    let search = batch.search().answers(Some(outputs[0]), Some(outputs[1]), None);
     // SAFETY: as above; the offsets are the running sums of the counts.
     unsafe {
         let within = DeviceWithin { search, offsets: offsets_at };
@@ -298,18 +298,19 @@ fn all<T: CudaScalar>(
     let (distances, indices) = (distances.download(all)?, unsigned(indices.download(all)?));
     let mut from = 0;
     let one = |pair: &Pair<T>| {
-        let here = from..from + pair.sizes[0].rows;
-        from = here.end;
-        let [begin, end] = [here.start, here.end].map(|row| offsets[row] as usize);
-        let own = offsets[here.start..=here.end].iter().map(|&at| at as usize - begin).collect();
+        let range = from..from + pair.sizes[0].rows;
+        from = range.end;
+        let [begin, end] = [range.start, range.end].map(|row| offsets[row] as usize);
+        let relative_offsets =
+            offsets[range.start..=range.end].iter().map(|&at| at as usize - begin).collect();
         let found = FoundNeighbors {
             distances: copied(&distances[begin..end]),
             indices: copied(&indices[begin..end]),
             counts: Vec::new(),
             dropped: pair.dropped,
         };
-        let result = found.within(searched, own, pair.sizes[1].rows);
-        let mut result = result.ok_or_else(|| impossible("search", -1))?;
+        let result = found.within(searched, relative_offsets, pair.sizes[1].rows);
+        let mut result = result.ok_or_else(|| invalid_result("search", -1))?;
         pair.name(&mut result.indices);
         Ok(result)
     };

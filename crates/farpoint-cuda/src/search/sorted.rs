@@ -2,7 +2,7 @@
 //! a cloud by the row that they name. Scratch: 16 bytes per place, 8 per row of `y` and 1 KB per block, for the
 //! clouds that are processed concurrently.
 
-use super::gradients::{Asked, DeviceSearchGradients};
+use super::gradients::{DeviceSearchGradients, GradientParameter};
 use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::Scratch;
@@ -15,7 +15,7 @@ use crate::{CudaScalar, Error, Gpu, Stream};
 #[repr(C)]
 pub(super) struct Args {
     guard: Guard,
-    asked: Asked,
+    parameter: GradientParameter,
     headers: u64,
     scratch: u64,
     header_stride: u64,
@@ -39,25 +39,25 @@ impl Args {
     /// Creates the arguments without teams.
     pub(super) fn new<T: CudaScalar>(
         stream: &Stream,
-        wanted: &DeviceSearchGradients<T>,
+        request: &DeviceSearchGradients<T>,
         norm: u32,
     ) -> Self {
         Self {
             guard: Guard::new(stream, Kernel::SearchBackward),
-            asked: wanted.asked(),
+            parameter: request.parameter(),
             headers: 0,
             scratch: 0,
             header_stride: HEADER as u64,
             stride: 0,
             team: 1,
-            k: wanted.k as u32,
-            narrow: u32::from(wanted.narrow),
-            whole: u32::from(wanted.whole),
+            k: request.k as u32,
+            narrow: u32::from(request.narrow),
+            whole: u32::from(request.whole),
             norm,
-            dims: wanted.dims as u32,
-            clouds: wanted.clouds as u32,
-            rows: [wanted.x.rows as u32, wanted.y.rows as u32],
-            most: wanted.most() as u32,
+            dims: request.dims as u32,
+            clouds: request.clouds as u32,
+            rows: [request.x.rows as u32, request.y.rows as u32],
+            most: request.max_places() as u32,
         }
     }
 }
@@ -91,18 +91,18 @@ fn kernel<T: CudaScalar>(gpu: &Gpu) -> Result<(Function, Launch), Error> {
 
 fn layout<T: CudaScalar>(
     gpu: &Gpu,
-    wanted: &DeviceSearchGradients<T>,
+    request: &DeviceSearchGradients<T>,
 ) -> Result<TeamLayout, Error> {
     let (function, launch) = kernel::<T>(gpu)?;
     let blocks = team::blocks_at_once(gpu, function, launch)?;
-    Ok(TeamLayout::new(blocks, wanted.clouds, wanted.most(), wanted.y.rows))
+    Ok(TeamLayout::new(blocks, request.clouds, request.max_places(), request.y.rows))
 }
 
 /// Bytes of scratch memory; 0 if the device can't or need not run the kernel.
-pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, wanted: &DeviceSearchGradients<T>) -> usize {
-    match wanted.gradients[1] {
-        Some(_) if wanted.clouds > 0 && wanted.y.rows > 0 => {
-            layout(gpu, wanted).map_or(0, |layout| layout.bytes())
+pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, request: &DeviceSearchGradients<T>) -> usize {
+    match request.gradients[1] {
+        Some(_) if request.clouds > 0 && request.y.rows > 0 => {
+            layout(gpu, request).map_or(0, |layout| layout.bytes())
         }
         _ => 0,
     }
@@ -115,19 +115,19 @@ pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, wanted: &DeviceSearchGradi
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
-    wanted: &DeviceSearchGradients<T>,
+    request: &DeviceSearchGradients<T>,
     norm: u32,
 ) -> Result<(), Error> {
     let (function, launch) = kernel::<T>(gpu)?;
-    let layout = layout(gpu, wanted)?;
-    let scratch = Scratch::new(stream, wanted.scratch, layout.bytes())?;
+    let layout = layout(gpu, request)?;
+    let scratch = Scratch::new(stream, request.scratch, layout.bytes())?;
     let headers = layout.teams.count * HEADER;
     let args = Args {
         headers: scratch.pointer(),
         scratch: scratch.pointer() + headers as u64,
         stride: layout.arrays as u64,
         team: layout.teams.team as u32,
-        ..Args::new(stream, wanted, norm)
+        ..Args::new(stream, request, norm)
     };
     let headers = (scratch.pointer(), headers);
     // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's parameter; `arrays`
@@ -145,16 +145,16 @@ mod tests {
     #[test]
     fn laid_out_as_in_search_backward_cu() {
         let source = include_str!("../../kernels/search/search_backward.cu");
-        let theirs = "guard sides grads indices offsets gradients headers scratch header_stride stride \
+        let names = "guard sides grads indices offsets gradients headers scratch header_stride stride \
                       team k narrow whole norm dims clouds rows most";
-        assert_eq!(fields(source, "BackwardArgs"), theirs);
-        assert_eq!((offset_of!(Args, asked), size_of::<Asked>()), (24, 136));
+        assert_eq!(fields(source, "BackwardArgs"), names);
+        assert_eq!((offset_of!(Args, parameter), size_of::<GradientParameter>()), (24, 136));
         assert_eq!((offset_of!(Args, team), offset_of!(Args, rows)), (192, 220));
         assert_eq!((offset_of!(Args, most), size_of::<Args>()), (228, 232));
     }
 
     #[test]
-    fn scratch_is_what_the_documentation_says() {
+    fn scratch_sizes_match_the_documentation() {
         let layout = TeamLayout::new(132, 1, 2_000_000, 100_000);
         let bytes = 16 * 2_000_000 + 8 * 100_000 + 1024 * layout.teams.team;
         assert!(layout.bytes() >= bytes && layout.bytes() < bytes + 1024);

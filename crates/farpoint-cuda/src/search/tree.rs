@@ -6,7 +6,7 @@
 
 use super::index::{self, Build, Indexes};
 use super::parameter::{Parameter, Shape, Work};
-use super::wanted::DeviceSearch;
+use super::request::DeviceSearch;
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::{CudaScalar, Error, Stream};
@@ -33,33 +33,33 @@ const RESIDENT: usize = 32;
 const ONE_ROUND: u32 = 32;
 
 /// Maximum number of blocks along the second axis of a launch.
-const MOST_ALONG: usize = 65_535;
+const MAX_GRID_Y: usize = 65_535;
 
 /// Addresses of the indexes, and the one to be built, if any.
 struct Plan {
     build: Build,
     /// Bytes of the index in scratch.
-    own: usize,
+    index_bytes: usize,
     /// Address of each side's index; that of `x` is 0 if it has none.
     at: [u64; 2],
 }
 
 impl Plan {
     /// Plans with an index in scratch memory from `scratch` on.
-    fn new<T: CudaScalar>(wanted: &DeviceSearch<T>, scratch: u64) -> Self {
-        let (x, y) = (&wanted.x, &wanted.y);
+    fn new<T: CudaScalar>(request: &DeviceSearch<T>, scratch: u64) -> Self {
+        let (x, y) = (&request.x, &request.y);
         let same = x.is(y);
         let address = |index: Option<(u64, usize)>| index.map(|(address, _)| address);
-        let given = address(if same { y.index.or(x.index) } else { y.index });
-        let target = given.unwrap_or(scratch);
-        let own = match given {
+        let existing = address(if same { y.index.or(x.index) } else { y.index });
+        let target = existing.unwrap_or(scratch);
+        let index_bytes = match existing {
             Some(_) => 0,
-            None => index::bytes::<T>(wanted.clouds, y.rows),
+            None => index::bytes::<T>(request.clouds, y.rows),
         };
-        let asked = if same { target } else { address(x.index).unwrap_or(0) };
-        let sides = [None, given.is_none().then_some((*y, target))];
-        let build = Build { sides, clouds: wanted.clouds, dims: wanted.dims };
-        Self { build, own, at: [asked, target] }
+        let query = if same { target } else { address(x.index).unwrap_or(0) };
+        let sides = [None, existing.is_none().then_some((*y, target))];
+        let build = Build { sides, clouds: request.clouds, dims: request.dims };
+        Self { build, index_bytes, at: [query, target] }
     }
 
     fn is_to_build(&self) -> bool {
@@ -68,9 +68,9 @@ impl Plan {
 }
 
 /// Bytes of scratch memory.
-pub(super) fn scratch_bytes<T: CudaScalar>(wanted: &DeviceSearch<T>) -> usize {
-    let plan = Plan::new(wanted, 0);
-    plan.own.saturating_add(index::scratch_bytes(&plan.build))
+pub(super) fn scratch_bytes<T: CudaScalar>(request: &DeviceSearch<T>) -> usize {
+    let plan = Plan::new(request, 0);
+    plan.index_bytes.saturating_add(index::scratch_bytes(&plan.build))
 }
 
 /// Returns the kernel of some work, and the address of the offsets for one that fills balls. The most common searches
@@ -97,12 +97,12 @@ fn rows_a_warp(shape: Shape, multiprocessors: usize) -> usize {
 /// Returns a launch with `each` rows of the largest cloud of `x` per warp, for all clouds.
 fn launch(shape: Shape, each: usize) -> Result<Launch, Error> {
     let blocks = shape.rows[0].div_ceil(WARPS * each);
-    let along = shape.clouds.min(MOST_ALONG);
-    let above = shape.clouds.div_ceil(along);
-    if blocks > i32::MAX as usize || above > MOST_ALONG {
+    let grid_y = shape.clouds.min(MAX_GRID_Y);
+    let grid_z = shape.clouds.div_ceil(grid_y);
+    if blocks > i32::MAX as usize || grid_z > MAX_GRID_Y {
         return Err(shape.too_many());
     }
-    Ok(Launch { grid: [blocks as u32, along as u32, above as u32], ..Launch::new(1, THREADS) })
+    Ok(Launch { grid: [blocks as u32, grid_y as u32, grid_z as u32], ..Launch::new(1, THREADS) })
 }
 
 /// Queues the search.
@@ -111,26 +111,26 @@ fn launch(shape: Shape, each: usize) -> Result<Launch, Error> {
 /// What is in device memory must be as [`DeviceSearch`] requires.
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     stream: &Stream,
-    wanted: &DeviceSearch<T>,
+    request: &DeviceSearch<T>,
     parameter: &Parameter<T>,
     work: Work,
     shape: Shape,
 ) -> Result<(), Error> {
     let gpu = stream.gpu();
-    wanted.x.check_index::<T>(wanted.clouds)?;
-    wanted.y.check_index::<T>(wanted.clouds)?;
+    request.x.check_index::<T>(request.clouds)?;
+    request.y.check_index::<T>(request.clouds)?;
     let (name, offsets) = kernel(parameter, work);
     let function = gpu.function::<T>("search_tree", name)?;
-    let scratch = Scratch::new(stream, wanted.scratch, scratch_bytes(wanted))?;
-    let plan = Plan::new(wanted, scratch.pointer());
+    let scratch = Scratch::new(stream, request.scratch, scratch_bytes(request))?;
+    let plan = Plan::new(request, scratch.pointer());
     if plan.is_to_build() {
         let building = index::scratch_bytes(&plan.build);
-        let rest = Some((scratch.pointer() + plan.own as u64, building));
+        let rest = Some((scratch.pointer() + plan.index_bytes as u64, building));
         // SAFETY: indexes and what they are built with lie in the scratch memory one after another; the
         // clouds are as this function's contract says.
         unsafe { index::enqueue::<T>(gpu, stream, &plan.build, rest)? };
     }
-    let rows = [wanted.x.rows, wanted.y.rows];
+    let rows = [request.x.rows, request.y.rows];
     let each = rows_a_warp(shape, gpu.properties().multiprocessors as usize);
     let args = Args {
         search: *parameter,
@@ -168,8 +168,8 @@ mod tests {
         );
         let points = DeviceClouds::padded(256, 10, 3);
         let name = |job: Searcher, dims| {
-            let wanted = DeviceSearch::<f32>::new(points, points, 1, dims);
-            kernel(&wanted.parameter(&job), Work::Best).0
+            let request = DeviceSearch::<f32>::new(points, points, 1, dims);
+            kernel(&request.parameter(&job), Work::Best).0
         };
         let nearest = Searcher::nearest;
         assert_eq!(name(nearest(32), 3), "tree_nearest");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_index_that_is_missing_is_built() {
+    fn only_missing_indexes_are_built() {
         let (x, y) = (DeviceClouds::padded(256, 10, 3), DeviceClouds::padded(512, 20, 3));
         let built = |x, y| {
             let plan = Plan::new(&DeviceSearch::<f32>::new(x, y, 2, 3), 4096);
@@ -208,10 +208,10 @@ mod tests {
         };
         assert_eq!(built(x, y), ([false, true], [0, 4096]));
         assert_eq!(built(y, y), ([false, true], [4096, 4096]));
-        let known = DeviceClouds { index: Some((1 << 20, 1 << 20)), ..y };
-        assert_eq!(built(x, known), ([false, false], [0, 1 << 20]));
-        assert_eq!(built(known, x), ([false, true], [1 << 20, 4096]));
-        assert_eq!(built(y, known), ([false, false], [1 << 20, 1 << 20]));
-        assert_eq!(built(known, y), ([false, false], [1 << 20, 1 << 20]));
+        let indexed = DeviceClouds { index: Some((1 << 20, 1 << 20)), ..y };
+        assert_eq!(built(x, indexed), ([false, false], [0, 1 << 20]));
+        assert_eq!(built(indexed, x), ([false, true], [1 << 20, 4096]));
+        assert_eq!(built(y, indexed), ([false, false], [1 << 20, 1 << 20]));
+        assert_eq!(built(indexed, y), ([false, false], [1 << 20, 1 << 20]));
     }
 }

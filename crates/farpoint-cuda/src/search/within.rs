@@ -3,7 +3,7 @@
 use super::clouds::null;
 use super::method::Choice;
 use super::parameter::{Parameter, Shape, THREADS, Work};
-use super::wanted::DeviceSearch;
+use super::request::DeviceSearch;
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::{Method, Order, Searcher};
@@ -31,7 +31,7 @@ struct SortArgs<T> {
 
 /// All neighbors in balls.
 impl Gpu {
-    /// Queues the counting of all neighbors in balls without synchronizing: `wanted.counts` gets one number per row
+    /// Queues the counting of all neighbors in balls without synchronizing: `request.counts` gets one number per row
     /// of `x`, 0 for rows that pad a cloud.
     ///
     /// # Errors
@@ -43,13 +43,13 @@ impl Gpu {
         &self,
         job: &Searcher,
         stream: &Stream,
-        wanted: &DeviceSearch<T>,
+        request: &DeviceSearch<T>,
     ) -> Result<(), Error> {
-        let (choice, shape) = self.check_within(job, stream, wanted)?;
-        if wanted.counts.is_none() && !shape.is_empty() {
+        let (choice, shape) = self.check_within(job, stream, request)?;
+        if request.counts.is_none() && !shape.is_empty() {
             return Err(null("numbers of neighbors"));
         }
-        let counted = DeviceSearch { distances: None, indices: None, ..*wanted };
+        let counted = DeviceSearch { distances: None, indices: None, ..*request };
         // SAFETY: what is in device memory is as `DeviceSearch` requires, by this function's contract; what
         // the host knows was checked.
         unsafe { choice.enqueue(stream, &counted, &parameter(&counted, job), Work::Count) }
@@ -70,27 +70,27 @@ impl Gpu {
         stream: &Stream,
         within: &DeviceWithin<T>,
     ) -> Result<(), Error> {
-        let wanted = DeviceSearch { counts: None, ..within.search };
-        let (choice, shape) = self.check_within(job, stream, &wanted)?;
-        let (parameter, indices) = (parameter(&wanted, job), wanted.indices);
-        if shape.is_empty() || (indices.is_none() && wanted.distances.is_none()) {
+        let request = DeviceSearch { counts: None, ..within.search };
+        let (choice, shape) = self.check_within(job, stream, &request)?;
+        let (parameter, indices) = (parameter(&request, job), request.indices);
+        if shape.is_empty() || (indices.is_none() && request.distances.is_none()) {
             return Ok(());
         }
         if within.offsets == 0 || indices.is_none() {
             return Err(null(if indices.is_none() { "indices" } else { "offsets" }));
         }
         input::check_aligned::<i64>(within.offsets, "offsets")?;
-        if parameter.by_index == 0 && wanted.distances.is_none() {
+        if parameter.by_index == 0 && request.distances.is_none() {
             return Err(Error::Unsupported(
-                "all neighbors in a ball, the nearest first, are sorted by their distances; give \
-                 memory for these, too"
+                "neighbors in a ball, nearest first, are sorted by their distances: pass memory for \
+                 the distances, too"
                     .into(),
             ));
         }
-        let by_rows = choice.method(&wanted, false) != Method::Tree;
+        let by_rows = choice.method(&request, false) != Method::Tree;
         // SAFETY: as above; the second launch reads what the first has written, in the order of the stream.
         unsafe {
-            choice.enqueue(stream, &wanted, &parameter, Work::Fill(within.offsets))?;
+            choice.enqueue(stream, &request, &parameter, Work::Fill(within.offsets))?;
             // All pairs are visited in order of index.
             if by_rows && parameter.by_index == 1 {
                 return Ok(());
@@ -103,19 +103,19 @@ impl Gpu {
         &self,
         job: &Searcher,
         stream: &Stream,
-        wanted: &DeviceSearch<T>,
+        request: &DeviceSearch<T>,
     ) -> Result<(Choice, Shape), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         job.check_within()?;
         input::check_bad_rows(job.bad_rows)?;
-        Ok((Choice::new(job)?, wanted.check(1)?))
+        Ok((Choice::new(job)?, request.check(1)?))
     }
 }
 
 /// Returns the kernels' view; the number of neighbors is ignored.
-fn parameter<T: CudaScalar>(wanted: &DeviceSearch<T>, job: &Searcher) -> Parameter<T> {
+fn parameter<T: CudaScalar>(request: &DeviceSearch<T>, job: &Searcher) -> Parameter<T> {
     let by_index = job.ball.is_some_and(|ball| ball.order == Order::Index);
-    Parameter { k: 1, by_index: u32::from(by_index), ..wanted.parameter(job) }
+    Parameter { k: 1, by_index: u32::from(by_index), ..request.parameter(job) }
 }
 
 /// # Safety

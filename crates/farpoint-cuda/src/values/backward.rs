@@ -76,7 +76,7 @@ impl From {
 const LONG: usize = 1024;
 
 /// Maximum numbers of blocks of that kernel, for rows and for slices of channels.
-const MOST_LONG: [usize; 2] = [1 << 16, 1 << 10];
+const MAX_LONG: [usize; 2] = [1 << 16, 1 << 10];
 
 /// `struct SentArgs` of `kernels/values/sent.cu`.
 #[derive(Clone, Copy)]
@@ -119,7 +119,7 @@ pub(super) unsafe fn enqueue(
     let scratch = match memory {
         GradientMemory::Inverted(address, bytes) => {
             inverted::check_list(&rows.shape, (address, bytes))?;
-            Scratch::Given(address)
+            Scratch::Borrowed(address)
         }
         GradientMemory::Given(address, bytes) => {
             Scratch::new(stream, Some((address, bytes)), gradient_bytes(rows))?
@@ -128,10 +128,10 @@ pub(super) unsafe fn enqueue(
     };
     let list = List::at(scratch.pointer(), rows.rows());
     if !matches!(memory, GradientMemory::Inverted(..)) {
-        let after = scratch.pointer() + inverted::list_bytes(&rows.shape) as u64;
+        let list_scratch = scratch.pointer() + inverted::list_bytes(&rows.shape) as u64;
         // SAFETY: the memory has room for the list and, after it, for making it; the indices are as `rows`
         // says by this function's contract.
-        unsafe { inverted::enqueue(gpu, stream, rows, list, after)? };
+        unsafe { inverted::enqueue(gpu, stream, rows, list, list_scratch)? };
     }
     // SAFETY: the list is there once the kernels before are done; the rest is this function's contract.
     unsafe { add_up(gpu, stream, rows, list, from, grad, output) }
@@ -157,13 +157,13 @@ unsafe fn add_up(
     // Choices are read in vectors, too.
     let chosen = if matches!(from, From::Chosen(_)) { factors } else { 0 };
     let vectored = rows.is_vectored(&[grad, output, chosen]);
-    let each = if vectored { 16 / rows.kind.bytes() } else { 1 };
-    let Spread { blocks, lanes } = Spread::new(rows.rows(), rows.shape.channels / each, 1);
+    let width = if vectored { 16 / rows.kind.bytes() } else { 1 };
+    let Spread { blocks, lanes } = Spread::new(rows.rows(), rows.shape.channels / width, 1);
     let Rows { channels, k, by_k, .. } = rows.kernel_view();
     let List { begins, places } = list;
-    let rows_of_all = rows.rows() as u32;
+    let row_count = rows.rows() as u32;
     let mut args =
-        Args { begins, places, grad, factors, output, rows: rows_of_all, channels, k, lanes, by_k };
+        Args { begins, places, grad, factors, output, rows: row_count, channels, k, lanes, by_k };
     let function = rows.kind.function(gpu, "sent", from.names(vectored))?;
     // SAFETY: `Args` mirrors the kernel's parameter, whose arrays are as this function's contract says.
     unsafe { Launch::new(blocks, THREADS).start(stream, function, &args)? };
@@ -171,8 +171,8 @@ unsafe fn add_up(
         return Ok(());
     }
     args.lanes = Spread::new(rows.rows(), rows.shape.channels, 1).lanes;
-    let blocks = rows.rows().div_ceil(THREADS as usize).min(MOST_LONG[0]) as u32;
-    let slices = rows.shape.channels.div_ceil(1 << args.lanes).min(MOST_LONG[1]) as u32;
+    let blocks = rows.rows().div_ceil(THREADS as usize).min(MAX_LONG[0]) as u32;
+    let slices = rows.shape.channels.div_ceil(1 << args.lanes).min(MAX_LONG[1]) as u32;
     let function = rows.kind.function(gpu, "sent", from.long_names())?;
     let launch = Launch { grid: [blocks, slices, 1], ..Launch::new(blocks, THREADS) };
     // SAFETY: the same; this kernel writes the rows that the one before left out.
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn laid_out_as_in_sent_cu() {
         let source = include_str!("../../kernels/values/sent.cu");
-        let theirs = "begins places grad factors output rows channels k lanes by_k";
-        assert_eq!(fields(source, "SentArgs"), theirs);
+        let names = "begins places grad factors output rows channels k lanes by_k";
+        assert_eq!(fields(source, "SentArgs"), names);
         assert!(source.contains(&format!("LONG = {LONG};")));
         assert_eq!((std::mem::offset_of!(Args, by_k), size_of::<Args>()), (56, 72));
     }

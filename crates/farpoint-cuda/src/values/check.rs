@@ -1,6 +1,6 @@
 //! Search for indices that are out of range.
 
-use super::rows::{DeviceRows, Rows, THREADS, refuse};
+use super::rows::{DeviceRows, Rows, THREADS, shape_error};
 use crate::launch::Launch;
 use crate::{Error, Gpu, Stream, input, memory};
 
@@ -33,12 +33,12 @@ impl Gpu {
         rows: &DeviceRows,
         found: u64,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         rows.check()?;
         if found == 0 {
-            return refuse("the address of the number of wrong indices is null".into());
+            return shape_error("the address for the number of invalid indices is null".into());
         }
-        input::check_aligned::<i64>(found, "number of wrong indices")?;
+        input::check_aligned::<i64>(found, "number of invalid indices")?;
         // SAFETY: there is room for two numbers by this function's contract.
         unsafe {
             memory::set(stream, found, 0, 8)?;

@@ -44,7 +44,7 @@ impl Gpu {
         values: u64,
         output: u64,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         rows.check()?;
         rows.check_values(values, rows.shape.values(), "values")?;
         rows.check_values(output, rows.shape.gathered(), "output")?;
@@ -78,7 +78,7 @@ impl Gpu {
         grad: u64,
         output: u64,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         rows.check()?;
         rows.check_values(grad, rows.shape.gathered(), "gradients")?;
         rows.check_values(output, rows.shape.values(), "output")?;

@@ -1,7 +1,7 @@
 //! Channel-wise maximum of several rows, and its gradients.
 
 use super::backward::{self, From, GradientMemory};
-use super::rows::{DeviceRows, Rows, Spread, THREADS, refuse};
+use super::rows::{DeviceRows, Rows, Spread, THREADS, shape_error};
 use crate::launch::Launch;
 use crate::{Error, Gpu, Stream};
 
@@ -59,12 +59,12 @@ impl Gpu {
         output: u64,
         chosen: Option<u64>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         check(rows)?;
         rows.check_values(values, rows.shape.values(), "values")?;
         rows.check_values(output, rows.shape.reduced(), "output")?;
         if let Some(add) = add {
-            rows.check_values(add, rows.shape.gathered(), "numbers to add")?;
+            rows.check_values(add, rows.shape.gathered(), "values to add")?;
         }
         if let Some(chosen) = chosen {
             rows.check_address(chosen, rows.shape.reduced()?, 4, "choices")?;
@@ -74,8 +74,8 @@ impl Gpu {
         }
         let (add, chosen) = (add.unwrap_or(0), chosen.unwrap_or(0));
         let vectored = rows.is_vectored(&[values, add, output, chosen]);
-        let each = if vectored { 16 / rows.kind.bytes() } else { 1 };
-        let Spread { blocks, lanes } = Spread::new(rows.places(), rows.shape.channels / each, 1);
+        let width = if vectored { 16 / rows.kind.bytes() } else { 1 };
+        let Spread { blocks, lanes } = Spread::new(rows.places(), rows.shape.channels / width, 1);
         let args = Args { rows: rows.kernel_view(), values, add, output, chosen, lanes };
         let names = if vectored { NAMES } else { NAMES_1 };
         let function = rows.kind.function(self, "gather", names)?;
@@ -96,15 +96,15 @@ impl Gpu {
         stream: &Stream,
         rows: &DeviceRows,
         memory: GradientMemory,
-        wanted: &DeviceGatherMaxGradients,
+        request: &DeviceGatherMaxGradients,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         check(rows)?;
-        let DeviceGatherMaxGradients { chosen, grad, values, add } = *wanted;
+        let DeviceGatherMaxGradients { chosen, grad, values, add } = *request;
         rows.check_values(grad, rows.shape.reduced(), "gradients")?;
         rows.check_address(chosen, rows.shape.reduced()?, 4, "choices")?;
         if let Some(add) = add {
-            rows.check_values(add, rows.shape.gathered(), "gradients of what was added")?;
+            rows.check_values(add, rows.shape.gathered(), "gradients of the added values")?;
             // SAFETY: the arrays are as this function's contract says, and their addresses were checked.
             unsafe { self.start_added(stream, rows, chosen, grad, add)? };
         }
@@ -130,8 +130,8 @@ impl Gpu {
             return Ok(());
         }
         let vectored = rows.is_vectored(&[grad, output, chosen]);
-        let each = if vectored { 16 / rows.kind.bytes() } else { 1 };
-        let Spread { blocks, lanes } = Spread::new(rows.flat(), rows.shape.channels / each, 1);
+        let width = if vectored { 16 / rows.kind.bytes() } else { 1 };
+        let Spread { blocks, lanes } = Spread::new(rows.flat(), rows.shape.channels / width, 1);
         let rows_view = rows.kernel_view();
         let args = Args { rows: rows_view, values: grad, add: 0, output, chosen, lanes };
         let names = if vectored { ADDED } else { ADDED_1 };
@@ -145,10 +145,7 @@ fn check(rows: &DeviceRows) -> Result<(), Error> {
     rows.check()?;
     if rows.shape.k > i32::MAX as usize {
         let k = rows.shape.k;
-        return refuse(format!(
-            "k = {k} is more than the {} that a maximum can be chosen from",
-            i32::MAX
-        ));
+        return shape_error(format!("k = {k} exceeds the limit of {} for a maximum", i32::MAX));
     }
     Ok(())
 }

@@ -72,7 +72,7 @@ impl Gpu {
         weights: u64,
         output: u64,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         rows.check()?;
         rows.check_values(values, rows.shape.values(), "values")?;
         rows.check_address(weights, rows.flat(), rows.kind.weight_bytes(), "weights")?;
@@ -81,8 +81,8 @@ impl Gpu {
             return Ok(());
         }
         let vectored = rows.is_vectored(&[values, output]);
-        let each = if vectored { 16 / rows.kind.bytes() } else { 1 };
-        let Spread { blocks, lanes } = Spread::new(rows.places(), rows.shape.channels / each, 1);
+        let width = if vectored { 16 / rows.kind.bytes() } else { 1 };
+        let Spread { blocks, lanes } = Spread::new(rows.places(), rows.shape.channels / width, 1);
         let args = Args { rows: rows.kernel_view(), values, weights, output, lanes };
         let names = if vectored { NAMES } else { NAMES_1 };
         let function = rows.kind.function(self, "interpolate", names)?;
@@ -104,24 +104,24 @@ impl Gpu {
         stream: &Stream,
         rows: &DeviceRows,
         memory: GradientMemory,
-        wanted: &DeviceInterpolateGradients,
+        request: &DeviceInterpolateGradients,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         rows.check()?;
         let weight = rows.kind.weight_bytes();
-        rows.check_values(wanted.grad, rows.shape.reduced(), "gradients")?;
-        if let Some(output) = wanted.of_weights {
-            rows.check_values(wanted.values, rows.shape.values(), "values")?;
+        rows.check_values(request.grad, rows.shape.reduced(), "gradients")?;
+        if let Some(output) = request.of_weights {
+            rows.check_values(request.values, rows.shape.values(), "values")?;
             rows.check_address(output, rows.flat(), weight, "gradients of weights")?;
             // SAFETY: the arrays are as this function's contract says, and their addresses were checked.
-            unsafe { self.start_of_weights(stream, rows, wanted, output)? };
+            unsafe { self.start_of_weights(stream, rows, request, output)? };
         }
-        let Some(output) = wanted.of_values else { return Ok(()) };
-        rows.check_address(wanted.weights, rows.flat(), weight, "weights")?;
+        let Some(output) = request.of_values else { return Ok(()) };
+        rows.check_address(request.weights, rows.flat(), weight, "weights")?;
         rows.check_values(output, rows.shape.values(), "gradients of values")?;
-        let from = From::Weighted(wanted.weights);
+        let from = From::Weighted(request.weights);
         // SAFETY: the same.
-        unsafe { backward::enqueue(self, stream, rows, memory, from, wanted.grad, output) }
+        unsafe { backward::enqueue(self, stream, rows, memory, from, request.grad, output) }
     }
 
     /// Queues the gradient of the weights.
@@ -132,13 +132,13 @@ impl Gpu {
         &self,
         stream: &Stream,
         rows: &DeviceRows,
-        wanted: &DeviceInterpolateGradients,
+        request: &DeviceInterpolateGradients,
         output: u64,
     ) -> Result<(), Error> {
         if rows.flat() == 0 {
             return Ok(());
         }
-        let (values, grad, count) = (wanted.values, wanted.grad, rows.flat() as u32);
+        let (values, grad, count) = (request.values, request.grad, rows.flat() as u32);
         let args = WeightArgs { rows: rows.kernel_view(), values, grad, output, count };
         let Spread { blocks, .. } = Spread::new(rows.flat(), 32, AHEAD);
         let function = rows.kind.function(self, "interpolate", OF_WEIGHTS)?;

@@ -4,7 +4,7 @@
 //! per row and one more, and then all flat places `m * k + j` by row, ascending: 4 bytes per row and per index.
 //! Memory to build it: 12 bytes per index, and 1 KB per 2,048 of them.
 
-use super::rows::{DeviceRows, Rows, THREADS, refuse};
+use super::rows::{DeviceRows, Rows, THREADS, shape_error};
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::team::aligned;
@@ -157,7 +157,7 @@ impl Gpu {
         list: (u64, usize),
         scratch: Option<(u64, usize)>,
     ) -> Result<(), Error> {
-        stream.check_of(self)?;
+        stream.check_gpu(self)?;
         rows.check()?;
         check_list(&rows.shape, list)?;
         let scratch = Scratch::new(stream, scratch, scratch_bytes(&rows.shape))?;
@@ -179,27 +179,27 @@ impl Gpu {
 
 /// Refuses memory that is too small for an inverted list.
 pub(super) fn check_list(shape: &ValueShape, (address, bytes): (u64, usize)) -> Result<(), Error> {
-    let wanted = list_bytes(shape);
-    if bytes >= wanted && address != 0 && address.is_multiple_of(256) {
+    let required = list_bytes(shape);
+    if bytes >= required && address != 0 && address.is_multiple_of(256) {
         return Ok(());
     }
-    refuse(format!(
-        "the inverted list has {bytes} bytes at {address:#x}; these indices need {wanted} bytes, aligned \
+    shape_error(format!(
+        "the inverted list has {bytes} bytes at {address:#x}; these indices need {required} bytes, aligned \
          to 256"
     ))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::good;
+    use super::super::rows::tests::valid;
     use super::*;
     use crate::source::fields;
 
     #[test]
     fn laid_out_as_in_invert_cuh() {
         let source = include_str!("../../kernels/values/invert.cuh");
-        let theirs = "rows keys_in keys_out places_in places_out counts totals begins count tiles shift bits";
-        assert_eq!(fields(source, "InvertArgs"), theirs);
+        let names = "rows keys_in keys_out places_in places_out counts totals begins count tiles shift bits";
+        assert_eq!(fields(source, "InvertArgs"), names);
         assert_eq!((std::mem::offset_of!(Args, count), size_of::<Args>()), (112, 128));
         assert!(source.contains("TILE = 8 * THREADS;") && TILE == 8 * THREADS as usize);
         assert_eq!(1 << BITS, THREADS);
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn lists_are_checked() {
-        let shape = good().shape;
+        let shape = valid().shape;
         assert_eq!(list_bytes(&shape), 256 + 256);
         assert_eq!(List::at(512, 20), List { begins: 512, places: 768 });
         assert_eq!(check_list(&shape, (256, 512)), Ok(()));

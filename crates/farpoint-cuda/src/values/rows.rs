@@ -1,6 +1,6 @@
 //! Common input of all operators, as callers and as kernels see it.
 
-use crate::input::{MOST_ROWS, check_aligned};
+use crate::input::{MAX_ROWS, check_aligned};
 use crate::module::Function;
 use crate::{Error, Gpu};
 use farpoint::values::ValueShape;
@@ -146,18 +146,18 @@ impl DeviceRows {
     pub(super) fn check(&self) -> Result<(), Error> {
         let ValueShape { clouds, rows, places, k, channels } = self.shape;
         let (_, _) = (self.shape.values()?, self.shape.gathered()?);
-        let few = |sizes: &[usize]| {
-            let product = sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
-            product.is_some_and(|product| product <= MOST_ROWS)
+        let in_range = |sizes: &[usize]| {
+            let product = sizes.iter().try_fold(1usize, |total, &size| total.checked_mul(size));
+            product.is_some_and(|product| product <= MAX_ROWS)
         };
-        if !few(&[clouds, rows])
-            || !few(&[clouds, places, k.max(1)])
-            || !few(&[k])
-            || !few(&[channels])
+        if !in_range(&[clouds, rows])
+            || !in_range(&[clouds, places, k.max(1)])
+            || !in_range(&[k])
+            || !in_range(&[channels])
         {
-            return refuse(format!(
-                "{clouds} clouds of {rows} rows, {places} places and {k} indices a place are more than \
-                 the {MOST_ROWS} rows, or indices, that one call may have on a GPU; split the batch"
+            return shape_error(format!(
+                "{clouds} clouds of {rows} rows, {places} places and {k} indices per place exceed the limit \
+                 of {MAX_ROWS} rows or indices per call on a GPU; split the batch"
             ));
         }
         self.check_address(self.indices, self.flat(), self.index_kind.bytes(), "indices")
@@ -168,9 +168,9 @@ impl DeviceRows {
         &self,
         address: u64,
         numbers: Result<usize, farpoint::Error>,
-        what: &str,
+        name: &str,
     ) -> Result<(), Error> {
-        self.check_address(address, numbers?, self.kind.bytes(), what)
+        self.check_address(address, numbers?, self.kind.bytes(), name)
     }
 
     /// Refuses an address that can't be of numbers of this many bytes.
@@ -179,15 +179,15 @@ impl DeviceRows {
         address: u64,
         numbers: usize,
         bytes: usize,
-        what: &str,
+        name: &str,
     ) -> Result<(), Error> {
         if address == 0 && numbers > 0 {
-            return refuse(format!("the address of the {what} is null"));
+            return shape_error(format!("the address of the {name} is null"));
         }
         match bytes {
-            8 => check_aligned::<u64>(address, what),
-            4 => check_aligned::<u32>(address, what),
-            _ => check_aligned::<u16>(address, what),
+            8 => check_aligned::<u64>(address, name),
+            4 => check_aligned::<u32>(address, name),
+            _ => check_aligned::<u16>(address, name),
         }
     }
 
@@ -213,14 +213,14 @@ impl DeviceRows {
     }
 }
 
-pub(super) fn refuse<T>(what: String) -> Result<T, Error> {
-    Err(farpoint::Error::Shape(what).into())
+pub(super) fn shape_error<T>(message: String) -> Result<T, Error> {
+    Err(farpoint::Error::Shape(message).into())
 }
 
 /// Threads per block of the kernels with a group of lanes per row, and maximum number of blocks; each loops over
 /// rows.
 pub(super) const THREADS: u32 = 256;
-const MOST_BLOCKS: usize = 1 << 22;
+const MAX_BLOCKS: usize = 1 << 22;
 
 /// Distribution of rows over the lanes of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,11 +232,11 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Distributes rows of `units` units (what a lane handles at once), `each` rows per group of lanes.
-    pub(super) fn new(rows: usize, units: usize, each: usize) -> Self {
+    /// Distributes rows of `units` units (what a lane handles at once), `rows_per_group` rows per group of lanes.
+    pub(super) fn new(rows: usize, units: usize, rows_per_group: usize) -> Self {
         let lanes = units.clamp(1, 32).next_power_of_two().trailing_zeros();
-        let of_block = (THREADS as usize >> lanes) * each;
-        Self { blocks: rows.div_ceil(of_block).clamp(1, MOST_BLOCKS) as u32, lanes }
+        let rows_per_block = (THREADS as usize >> lanes) * rows_per_group;
+        Self { blocks: rows.div_ceil(rows_per_block).clamp(1, MAX_BLOCKS) as u32, lanes }
     }
 }
 
@@ -248,15 +248,15 @@ pub(super) mod tests {
     const SOURCE: &str = include_str!("../../kernels/values/rows.cuh");
 
     /// Rows that pass the check.
-    pub(in crate::values) fn good() -> DeviceRows {
+    pub(in crate::values) fn valid() -> DeviceRows {
         let shape = ValueShape { clouds: 2, rows: 10, places: 5, k: 3, channels: 8 };
         DeviceRows { shape, kind: ValueKind::F32, indices: 256, index_kind: IndexKind::I32 }
     }
 
     #[test]
     fn laid_out_as_in_rows_cuh() {
-        let theirs = "indices wide clouds rows places k channels by_places by_k";
-        assert_eq!(fields(SOURCE, "Rows"), theirs);
+        let names = "indices wide clouds rows places k channels by_places by_k";
+        assert_eq!(fields(SOURCE, "Rows"), names);
         assert_eq!(fields(SOURCE, "Divisor"), "magic first second");
         assert_eq!((size_of::<Divisor>(), size_of::<Rows>()), (12, 56));
         assert_eq!(std::mem::offset_of!(Rows, by_places), 32);
@@ -289,26 +289,26 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_the_host_knows_is_checked() {
-        let refused = |rows: DeviceRows| rows.check().unwrap_err().to_string();
-        assert_eq!(good().check(), Ok(()));
-        assert!(refused(DeviceRows { indices: 0, ..good() }).contains("indices is null"));
-        assert!(refused(DeviceRows { indices: 258, ..good() }).contains("not aligned"));
-        let wide = DeviceRows { indices: 260, index_kind: IndexKind::I64, ..good() };
-        assert!(refused(wide).contains("not aligned"));
-        let many = ValueShape { places: 1 << 31, ..good().shape };
-        let text = refused(DeviceRows { shape: many, ..good() });
+    fn invalid_arguments_are_rejected() {
+        let message = |rows: DeviceRows| rows.check().unwrap_err().to_string();
+        assert_eq!(valid().check(), Ok(()));
+        assert!(message(DeviceRows { indices: 0, ..valid() }).contains("indices is null"));
+        assert!(message(DeviceRows { indices: 258, ..valid() }).contains("not aligned"));
+        let wide = DeviceRows { indices: 260, index_kind: IndexKind::I64, ..valid() };
+        assert!(message(wide).contains("not aligned"));
+        let many = ValueShape { places: 1 << 31, ..valid().shape };
+        let text = message(DeviceRows { shape: many, ..valid() });
         assert!(text.contains("2147483648 places") && text.contains("split"), "{text}");
-        let none = ValueShape { clouds: 0, ..good().shape };
-        assert_eq!(DeviceRows { shape: none, indices: 0, ..good() }.check(), Ok(()));
+        let none = ValueShape { clouds: 0, ..valid().shape };
+        assert_eq!(DeviceRows { shape: none, indices: 0, ..valid() }.check(), Ok(()));
     }
 
     #[test]
-    fn rows_of_whole_units_are_read_by_16_bytes() {
+    fn rows_of_full_vectors_are_vectored() {
         let rows = |kind, channels| DeviceRows {
             kind,
-            shape: ValueShape { channels, ..good().shape },
-            ..good()
+            shape: ValueShape { channels, ..valid().shape },
+            ..valid()
         };
         assert!(rows(ValueKind::F32, 4).is_vectored(&[16, 32]));
         assert!(!rows(ValueKind::F32, 4).is_vectored(&[16, 36]));

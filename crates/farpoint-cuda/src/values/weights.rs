@@ -1,7 +1,7 @@
 //! Weights from distances, and their gradients.
 
-use super::rows::{THREADS, refuse};
-use crate::input::{MOST_ROWS, check_aligned};
+use super::rows::{THREADS, shape_error};
+use crate::input::{MAX_ROWS, check_aligned};
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::values::InverseDistance;
@@ -25,7 +25,7 @@ impl Gpu {
     /// the same shape.
     ///
     /// # Errors
-    /// If `how`, sizes or addresses are wrong as far as the host can tell, and if the driver refuses a call.
+    /// If `options`, sizes or addresses are wrong as far as the host can tell, and if the driver refuses a call.
     ///
     /// # Safety
     /// Both arrays must be allocated with this shape, and neither freed nor written otherwise until the
@@ -34,12 +34,12 @@ impl Gpu {
         &self,
         stream: &Stream,
         (places, k): (usize, usize),
-        how: InverseDistance,
+        options: InverseDistance,
         distances: u64,
         output: u64,
     ) -> Result<(), Error> {
         // SAFETY: this function's contract.
-        unsafe { start::<T>(self, stream, (places, k), how, [distances, 0, output]) }
+        unsafe { start::<T>(self, stream, (places, k), options, [distances, 0, output]) }
     }
 
     /// Queues [`farpoint::values::inverse_distance_weights_backward`]: the gradient of the distances from
@@ -54,15 +54,15 @@ impl Gpu {
         &self,
         stream: &Stream,
         (places, k): (usize, usize),
-        how: InverseDistance,
+        options: InverseDistance,
         (distances, grad): (u64, u64),
         output: u64,
     ) -> Result<(), Error> {
         if grad == 0 && places > 0 && k > 0 {
-            return refuse("the address of the gradients is null".into());
+            return shape_error("the address of the gradients is null".into());
         }
         // SAFETY: this function's contract.
-        unsafe { start::<T>(self, stream, (places, k), how, [distances, grad, output]) }
+        unsafe { start::<T>(self, stream, (places, k), options, [distances, grad, output]) }
     }
 }
 
@@ -74,28 +74,28 @@ unsafe fn start<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
     (places, k): (usize, usize),
-    how: InverseDistance,
+    options: InverseDistance,
     [distances, grad, output]: [u64; 3],
 ) -> Result<(), Error> {
-    stream.check_of(gpu)?;
-    how.check()?;
-    if places > MOST_ROWS || k > MOST_ROWS {
-        return refuse(format!(
-            "{places} places of k = {k} are more than {MOST_ROWS}; split the batch"
+    stream.check_gpu(gpu)?;
+    options.check()?;
+    if places > MAX_ROWS || k > MAX_ROWS {
+        return shape_error(format!(
+            "{places} places of k = {k} exceed the limit of {MAX_ROWS}; split the batch"
         ));
     }
     if places == 0 || k == 0 {
         return Ok(());
     }
-    for (address, what) in [(distances, "distances"), (grad, "gradients"), (output, "output")] {
-        check_aligned::<T>(address, what)?;
+    for (address, name) in [(distances, "distances"), (grad, "gradients"), (output, "output")] {
+        check_aligned::<T>(address, name)?;
     }
     if distances == 0 || output == 0 {
-        return refuse("the address of the distances, or of the output, is null".into());
+        return shape_error("the address of the distances, or of the output, is null".into());
     }
-    let eps = T::from_f64(how.eps);
+    let eps = T::from_f64(options.eps);
     let (places, k) = (places as u64, k as u32);
-    let args = Args { distances, grad, output, places, k, power: how.power, eps };
+    let args = Args { distances, grad, output, places, k, power: options.power, eps };
     let function = gpu.function::<T>("weights", "weights")?;
     let blocks = places.div_ceil(u64::from(THREADS)).min(1 << 20) as u32;
     // SAFETY: `Args` mirrors the kernel's parameter, whose arrays are as this function's contract says.

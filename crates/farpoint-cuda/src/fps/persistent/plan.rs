@@ -20,16 +20,16 @@ pub(super) struct Kernel {
     points: usize,
     threads: usize,
     /// Set if further points may be in shared memory.
-    past: bool,
+    spills: bool,
 }
 
-const fn kernel(name: &'static str, points: usize, threads: usize, past: bool) -> Kernel {
-    Kernel { name, points, threads, past }
+const fn kernel(name: &'static str, points: usize, threads: usize, spills: bool) -> Kernel {
+    Kernel { name, points, threads, spills }
 }
 
 /// Returns the kernels of a holder, smallest first. (`persistent_block_2` serves no shape better.)
-fn kernels(holder: Holder, wide: bool, more: bool) -> &'static [Kernel] {
-    match (holder, wide, more) {
+fn kernels(holder: Holder, wide: bool, many_axes: bool) -> &'static [Kernel] {
+    match (holder, wide, many_axes) {
         (Holder::Block, false, false) => {
             const {
                 &[
@@ -103,7 +103,7 @@ pub(super) const SAFE_CLUSTER: usize = 8;
 /// in.
 const SOME_THREADS: usize = 128;
 const MORE_THREADS: usize = 256;
-const MOST_THREADS: usize = 384;
+const MAX_THREADS: usize = 384;
 
 /// Input of the planning.
 pub(super) struct Planner<'a> {
@@ -125,7 +125,7 @@ impl Planner<'_> {
         let share = self.share();
         let many = clouds * 2 > self.card.multiprocessors as usize;
         let block = match rows {
-            _ if self.suits_a_full_block() => self.block(MOST_THREADS),
+            _ if self.suits_a_full_block() => self.block(MAX_THREADS),
             _ if rows <= BLOCK_ROWS[0] || many => self.block(MORE_THREADS),
             _ => None,
         };
@@ -152,17 +152,22 @@ impl Planner<'_> {
     /// than four: clusters of that many blocks were slower.
     fn suits_a_full_block(&self) -> bool {
         let Shape { clouds, rows, dims, .. } = self.shape;
-        let few = clouds <= self.card.multiprocessors as usize && self.share() <= 4;
-        few && self.number == 4 && dims <= 3 && rows > BLOCK_ROWS[0] && rows <= BLOCK_ROWS[1]
+        let fills_a_multiprocessor =
+            clouds <= self.card.multiprocessors as usize && self.share() <= 4;
+        fills_a_multiprocessor
+            && self.number == 4
+            && dims <= 3
+            && rows > BLOCK_ROWS[0]
+            && rows <= BLOCK_ROWS[1]
     }
 
-    fn block(&self, most: usize) -> Option<Plan> {
+    fn block(&self, max_threads: usize) -> Option<Plan> {
         let rows = self.shape.rows.max(1);
         let threads = |kernel: &Kernel| rows.div_ceil(kernel.points).next_multiple_of(32);
         let kernels = self.kernels(Holder::Block);
         // Few threads with more points each, before many threads.
-        let few = kernels.iter().find(|kernel| threads(kernel) <= most);
-        let kernel = few.or_else(|| kernels.last())?;
+        let compact = kernels.iter().find(|kernel| threads(kernel) <= max_threads);
+        let kernel = compact.or_else(|| kernels.last())?;
         self.fitted(Holder::Block, *kernel, 1, threads(kernel).min(kernel.threads))
     }
 
@@ -183,11 +188,11 @@ impl Planner<'_> {
         if !self.card.cooperative {
             return None;
         }
-        let all = self.card.multiprocessors as usize;
+        let multiprocessors = self.card.multiprocessors as usize;
         let useful = self.shape.rows.div_ceil(4 * MORE_THREADS);
         // If a share of the card can't hold a cloud, a larger one may: clouds then run one after another.
         std::iter::successors(Some(self.share().min(useful).max(1)), |&team| {
-            (team < all).then(|| (2 * team).min(all))
+            (team < multiprocessors).then(|| (2 * team).min(multiprocessors))
         })
         .find_map(|team| self.smallest(Holder::Grid, team))
     }
@@ -215,7 +220,7 @@ impl Planner<'_> {
         threads: usize,
     ) -> Option<Plan> {
         let rows = self.shape.rows.div_ceil(blocks * threads).max(1);
-        let past = rows.saturating_sub(kernel.points);
+        let excess = rows.saturating_sub(kernel.points);
         // Offers: two words of 16 bytes, four in f64.
         let packet = 8 * self.number;
         let exchange = match holder {
@@ -223,8 +228,8 @@ impl Planner<'_> {
             Holder::Cluster => 2 * blocks * threads / 32 * packet,
             Holder::Grid => 64 * packet + 4 * self.number + blocks * packet,
         };
-        let shared = exchange + (3 * rows + past) * threads * self.number;
-        let fits = (past == 0 || kernel.past) && shared <= self.card.shared_per_block as usize;
+        let shared = exchange + (3 * rows + excess) * threads * self.number;
+        let fits = (excess == 0 || kernel.spills) && shared <= self.card.shared_per_block as usize;
         let teams = match holder {
             Holder::Grid => self.card.multiprocessors as usize / blocks,
             _ => self.shape.clouds,
@@ -266,13 +271,13 @@ mod tests {
         rows: usize,
         number: usize,
     ) -> Option<(&'static str, usize, usize)> {
-        let shape = Shape { clouds, rows, dims: 3, wanted: rows };
+        let shape = Shape { clouds, rows, dims: 3, samples: rows };
         let plan = Planner { card, shape, number, cluster: 16 }.plan()?;
         Some((plan.kernel.name.trim_start_matches("persistent_"), plan.blocks, plan.threads))
     }
 
     #[test]
-    fn shapes_meant_by_the_kernels_are_planned() {
+    fn plans_use_the_intended_kernels() {
         let h100 = card(90);
         assert_eq!(planned(&h100, 32, 1_024, 4), Some(("block_4", 1, 256)));
         assert_eq!(planned(&h100, 32, 3_000, 4), Some(("block_8", 1, 384)));
@@ -310,14 +315,14 @@ mod tests {
             let [some, many] = [11, 22].map(|bits| 1 << random.below(bits));
             let clouds = 1 + random.below(some) as usize;
             let rows = random.below(many) as usize;
-            let shape = Shape { clouds, rows, dims: 1 + random.below(6) as usize, wanted: 1 };
+            let shape = Shape { clouds, rows, dims: 1 + random.below(6) as usize, samples: 1 };
             let (number, cluster) = (4 + 4 * random.below(2) as usize, 8 + 8 * (rows & 1));
             let Some(plan) = (Planner { card: &card, shape, number, cluster }).plan() else {
                 assert!(rows > 100_000 || shape.dims > 3, "{shape:?}");
                 continue;
             };
             let a_thread = rows.div_ceil(plan.blocks * plan.threads);
-            assert!(a_thread <= plan.kernel.points || plan.kernel.past, "{shape:?} {plan:?}");
+            assert!(a_thread <= plan.kernel.points || plan.kernel.spills, "{shape:?} {plan:?}");
             assert!(plan.threads % 32 == 0 && plan.threads <= plan.kernel.threads, "{plan:?}");
             assert!(plan.shared <= card.shared_per_block as usize, "{plan:?}");
             assert_eq!(plan.kernel.name.ends_with("more"), shape.dims > 3);
@@ -330,13 +335,13 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_are_there() {
+    fn every_planned_kernel_exists() {
         let source = include_str!("../../../kernels/persistent/persistent.cu");
         for (holder, kind) in
             [(Holder::Block, "BLOCK"), (Holder::Cluster, "CLUSTER"), (Holder::Grid, "GRID")]
         {
-            for (wide, more) in [(false, false), (true, false), (false, true)] {
-                for kernel in kernels(holder, wide, more) {
+            for (wide, many_axes) in [(false, false), (true, false), (false, true)] {
+                for kernel in kernels(holder, wide, many_axes) {
                     let name = kernel.name.rsplit('_').next().unwrap();
                     assert!(source.contains(&format!("{kind}({name}, ")), "{}", kernel.name);
                 }

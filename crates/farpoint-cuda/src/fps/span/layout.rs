@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(super) struct Size {
     pub(super) rows: usize,
     pub(super) dims: usize,
-    pub(super) wanted: usize,
+    pub(super) samples: usize,
     pub(super) starts: usize,
     /// Number of GPUs, and of blocks of all of them together.
     pub(super) parts: usize,
@@ -48,14 +48,14 @@ pub(super) struct Offsets {
     /// Of these, ranges that may be in host memory, least used first.
     cold: Vec<Range<usize>>,
     /// Ranges that must stay on the GPUs.
-    stay: Vec<Range<usize>>,
+    resident: Vec<Range<usize>>,
     /// Set for the pages in host memory.
     host: Vec<bool>,
     parts: usize,
 }
 
 /// Number of rows up to which a tree may have a single level: 32 groups.
-const FEW: usize = 32 * 32;
+const SINGLE_LEVEL_ROWS: usize = 32 * 32;
 
 /// Counters of dealing, in words: `place_own` of `kernels/peak/parts.cuh`.
 const fn words_of_dealing<T>() -> usize {
@@ -65,7 +65,7 @@ const fn words_of_dealing<T>() -> usize {
 impl Offsets {
     pub(super) fn new<T: CudaScalar>(size: Size) -> Self {
         let number = size_of::<T>();
-        let Size { rows, dims, wanted, parts, blocks, .. } = size;
+        let Size { rows, dims, samples, parts, blocks, .. } = size;
         let (padded, groups) = (padded(rows), padded(rows) / 32);
         let (mut at, mut shared) = (0, Vec::new());
         let mut share = |at: &mut usize, bytes: usize| {
@@ -77,12 +77,12 @@ impl Offsets {
         let input = dims * rows * number;
         let points_stride = if size.copied { input.next_multiple_of(PAGE) } else { 0 };
         // Further axes are read for every distance. Of few points the tree is built without a barrier.
-        let borrowed = dims <= 3 && input <= (number + 8) * padded && rows > FEW;
+        let borrowed = dims <= 3 && input <= (number + 8) * padded && rows > SINGLE_LEVEL_ROWS;
         let input = share(&mut at, if size.copied || borrowed { 0 } else { input });
         at = aligned(at + parts * points_stride);
-        let indices = share(&mut at, 8 * wanted);
+        let indices = share(&mut at, 8 * samples);
         at = aligned(at);
-        let values = share(&mut at, number * wanted);
+        let values = share(&mut at, number * samples);
         at = aligned(at);
         let arrays = at;
         at += aligned(6 * number * blocks) + aligned(4 * 256 * blocks);
@@ -113,7 +113,7 @@ impl Offsets {
         let own_stride = (starts + 8 * size.starts - own).next_multiple_of(PAGE);
         let bytes = own + parts * own_stride;
         // The lists of accepted points are hardly used beyond the number of samples requested.
-        let used = |array: &Range<usize>| wanted as f64 / rows.max(1) as f64 * array.len() as f64;
+        let used = |array: &Range<usize>| samples as f64 / rows.max(1) as f64 * array.len() as f64;
         let tails = |array: &Range<usize>| {
             let (used, array) = (used(array) as usize, array.clone());
             let share = move |part: usize| array.start + array.len() / parts * part;
@@ -139,31 +139,31 @@ impl Offsets {
             bytes,
             shared,
             cold,
-            stay: vec![arrays..head_end, distance, tree, own..bytes],
+            resident: vec![arrays..head_end, distance, tree, own..bytes],
             host: vec![false; bytes / PAGE],
             parts,
         }
     }
 
-    /// Moves pages to host memory, least used first, until each part has at most `room` bytes on its GPU; returns
+    /// Moves pages to host memory, least used first, until each part has at most `limit` bytes on its GPU; returns
     /// false if that is impossible.
     ///
     /// Synchronization state stays on the GPUs: a GPU's atomic operation on a word of host memory may not be atomic
     /// for others.
-    pub(super) fn spill(&mut self, room: usize) -> bool {
+    pub(super) fn spill(&mut self, limit: usize) -> bool {
         let mut bytes = self.bytes_of_parts();
         for array in std::mem::take(&mut self.cold) {
             for page in (array.start / PAGE..array.end.div_ceil(PAGE)).rev() {
-                let (part, whole) = (self.owner(page * PAGE), page * PAGE..(page + 1) * PAGE);
-                let meets =
-                    |other: &Range<usize>| other.start < whole.end && whole.start < other.end;
-                if bytes[part] > room && !self.host[page] && !self.stay.iter().any(meets) {
+                let (part, range) = (self.owner(page * PAGE), page * PAGE..(page + 1) * PAGE);
+                let overlaps =
+                    |other: &Range<usize>| other.start < range.end && range.start < other.end;
+                if bytes[part] > limit && !self.host[page] && !self.resident.iter().any(overlaps) {
                     self.host[page] = true;
                     bytes[part] -= PAGE;
                 }
             }
         }
-        bytes.iter().all(|&bytes| bytes <= room)
+        bytes.iter().all(|&bytes| bytes <= limit)
     }
 
     /// Bytes in host memory.
@@ -218,7 +218,7 @@ mod tests {
     fn layout<T: CudaScalar>(rows: usize, parts: usize) -> Offsets {
         let blocks = 132 * parts;
         let copied = rows % 2 == 1;
-        let size = Size { rows, dims: 3, wanted: rows / 4, starts: 1, parts, blocks, copied };
+        let size = Size { rows, dims: 3, samples: rows / 4, starts: 1, parts, blocks, copied };
         Offsets::new::<T>(size)
     }
 
@@ -233,8 +233,8 @@ mod tests {
                 assert_eq!(layout.owner(layout.own + part * layout.own_stride), part);
             }
             let bytes = layout.bytes_of_parts();
-            let (least, most) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
-            assert!(most - least < 64 * PAGE, "{bytes:?}");
+            let (min, max) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
+            assert!(max - min < 64 * PAGE, "{bytes:?}");
             assert_eq!(bytes.iter().sum::<usize>(), layout.bytes);
         }
     }
@@ -254,28 +254,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_least_goes_to_host_memory() {
+    fn the_least_used_arrays_go_to_host_memory() {
         for parts in [1, 2] {
-            let whole = layout::<f32>(100_000_000, parts);
-            let all = whole.bytes_of_parts()[0];
-            assert_eq!(whole.bytes_of_host(), 0);
+            let full = layout::<f32>(100_000_000, parts);
+            let full_bytes = full.bytes_of_parts()[0];
+            assert_eq!(full.bytes_of_host(), 0);
             for (share, sites) in [(4, 0), (3, 0), (2, 0), (1, 1)] {
-                let mut layout = whole.clone();
-                let room = all / 4 * share;
-                assert!(layout.spill(room), "{share} quarters");
-                assert!(layout.bytes_of_parts().iter().all(|&bytes| bytes <= room));
+                let mut layout = full.clone();
+                let limit = full_bytes / 4 * share;
+                assert!(layout.spill(limit), "{share} quarters");
+                assert!(layout.bytes_of_parts().iter().all(|&bytes| bytes <= limit));
                 let on_gpus: usize = layout.bytes_of_parts().iter().sum();
                 assert_eq!(on_gpus + layout.bytes_of_host(), layout.bytes);
                 // Coordinates in the order of the tree come last, distances and boxes never.
                 let at = layout.shared[3].start.div_ceil(PAGE)..layout.shared[3].end / PAGE - 1;
                 assert_eq!(layout.host[at].iter().any(|&host| host), sites > 0, "{share}");
-                for stays in [layout.shared[4].clone(), layout.shared.last().unwrap().clone()] {
-                    let pages = stays.start / PAGE..stays.end.div_ceil(PAGE);
-                    assert!(layout.host[pages].iter().all(|host| !host), "{stays:?}");
+                for range in [layout.shared[4].clone(), layout.shared.last().unwrap().clone()] {
+                    let pages = range.start / PAGE..range.end.div_ceil(PAGE);
+                    assert!(layout.host[pages].iter().all(|host| !host), "{range:?}");
                 }
                 assert!(layout.host[layout.own / PAGE..].iter().all(|host| !host));
             }
-            assert!(!whole.clone().spill(all / 20));
+            assert!(!full.clone().spill(full_bytes / 20));
         }
     }
 }

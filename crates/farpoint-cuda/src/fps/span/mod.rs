@@ -14,7 +14,7 @@ use super::peak::{self, Args, Tuning};
 use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::module::Function;
-use crate::pages::{Pages, strangers};
+use crate::pages::{Pages, find_unlinked};
 use crate::{CudaScalar, Error, Event, Gpu, Placement, Stream, host, input, memory, team};
 use farpoint::backend::PreparedCloud as Prepared;
 use farpoint::{Algorithm, PeakOptions, Sample, Sampler, Statistics};
@@ -23,7 +23,7 @@ use std::time::Instant;
 use transfer::{download, upload};
 
 /// Maximum number of GPUs per cloud: `MOST_PARTS` of `kernels/peak/state.cuh`.
-const MOST: usize = 4;
+const MAX_PARTS: usize = 4;
 
 /// `struct SpanArgs` of `kernels/peak/peak.cu`.
 #[derive(Clone, Copy)]
@@ -47,16 +47,16 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Loads the kernel on each GPU. A GPU that is listed twice has half of its blocks for each part.
     fn new<T: CudaScalar>(gpus: &'a [Gpu], shape: Shape) -> Result<Self, Error> {
-        let gpus = &gpus[..gpus.len().min(MOST)];
+        let gpus = &gpus[..gpus.len().min(MAX_PARTS)];
         if let [gpu] = gpus {
             let (function, launch) = peak::kernel::<T>(gpu, shape)?;
             let blocks = team::blocks_at_once(gpu, function, launch)?;
             return Ok(Self { gpus, functions: vec![function], launch, blocks });
         }
-        if let Some((a, b)) = strangers(gpus)? {
+        if let Some((a, b)) = find_unlinked(gpus)? {
             return Err(Error::Unsupported(format!(
-                "one cloud on several GPUs: GPU {a} can't read the memory of GPU {b}; name GPUs that \
-                 are linked, or one"
+                "one cloud on several GPUs: GPU {a} can't read the memory of GPU {b}; select linked \
+                 GPUs, or one"
             )));
         }
         let module = if shape.dims > 3 { "peak_span_high" } else { "peak_span" };
@@ -69,43 +69,46 @@ impl<'a> Parts<'a> {
             functions.push(function);
         }
         if blocks == 0 {
-            return Err(Error::Unsupported("a GPU is named more often than it has blocks".into()));
+            return Err(Error::Unsupported("a GPU is listed more often than it has blocks".into()));
         }
         Ok(Self { gpus, functions, launch, blocks })
     }
 
     fn size(&self, shape: Shape, starts: usize) -> Size {
-        let (parts, Shape { rows, dims, wanted, .. }) = (self.gpus.len(), shape);
-        Size { rows, dims, wanted, starts, parts, blocks: parts * self.blocks, copied: parts > 1 }
+        let (parts, Shape { rows, dims, samples, .. }) = (self.gpus.len(), shape);
+        Size { rows, dims, samples, starts, parts, blocks: parts * self.blocks, copied: parts > 1 }
     }
 
     /// Lays out the arrays: with a copy of the coordinates on each GPU if these fit, else with the least used ones in
     /// host memory. Refuses clouds that don't fit there either.
     fn place<T: CudaScalar>(&self, size: Size) -> Result<(Offsets, Size), Error> {
         let times = |gpu: &Gpu| self.gpus.iter().filter(|other| *other == gpu).count();
-        let share = |gpu: &Gpu, kept| Ok::<_, Error>(gpu.room(kept)? / times(gpu));
+        let share =
+            |gpu: &Gpu, reserve| Ok::<_, Error>(gpu.available_memory(reserve)? / times(gpu));
         // Every part takes the same, so the smallest share decides.
-        let least = |kept| {
-            let shares = self.gpus.iter().map(|gpu| share(gpu, kept));
-            shares.collect::<Result<Vec<_>, _>>().map(|all| all.into_iter().min().unwrap_or(0))
+        let smallest_share = |reserve| {
+            let shares = self.gpus.iter().map(|gpu| share(gpu, reserve));
+            shares.collect::<Result<Vec<_>, _>>().map(|sizes| sizes.into_iter().min().unwrap_or(0))
         };
-        let room = least(0)?;
-        let most = |layout: &Offsets| layout.bytes_of_parts().into_iter().max().unwrap_or(0);
+        let available = smallest_share(0)?;
+        let largest_part =
+            |layout: &Offsets| layout.bytes_of_parts().into_iter().max().unwrap_or(0);
         for copied in [true, false] {
             let size = Size { copied, ..size };
             let layout = Offsets::new::<T>(size);
-            if (copied <= (size.parts > 1)) && most(&layout) <= room {
+            if (copied <= (size.parts > 1)) && largest_part(&layout) <= available {
                 return Ok((layout, size));
             }
         }
         let size = Size { copied: false, ..size };
         let mut layout = Offsets::new::<T>(size);
-        if !layout.spill(least(KEPT)?) {
+        if !layout.spill(smallest_share(RESERVE)?) {
             let total = self.gpus.iter().map(|gpu| gpu.properties().memory).min().unwrap_or(0);
-            let (what, wanted) = ("what can't lie in host memory of the cloud", most(&layout));
-            return Err(Error::OutOfMemory { what, wanted, free: room, total, fit: None });
+            let (what, wanted) =
+                ("the part of the cloud that must be in GPU memory", largest_part(&layout));
+            return Err(Error::OutOfMemory { what, wanted, free: available, total, fit: None });
         }
-        let (wanted, free) = (layout.bytes_of_host(), host::free().unwrap_or(0));
+        let (wanted, free) = (layout.bytes_of_host(), host::available().unwrap_or(0));
         if wanted > free {
             return Err(Error::OutOfHostMemory { wanted, free });
         }
@@ -114,10 +117,10 @@ impl<'a> Parts<'a> {
 }
 
 /// Bytes that a GPU keeps free when a cloud takes all others.
-const KEPT: usize = 256 << 20;
+const RESERVE: usize = 256 << 20;
 
 /// Number of rows below which a GPU's free memory is not queried, as that takes longer than a small cloud.
-const FEW: usize = 1 << 20;
+const SMALL_CLOUD: usize = 1 << 20;
 
 /// GPUs that sample a cloud that is not left to the first GPU alone.
 #[derive(Debug, Clone, Copy)]
@@ -126,17 +129,17 @@ pub(crate) struct Shared<'a> {
     options: PeakOptions,
 }
 
-/// Returns the GPUs that share this cloud: all, if it has at least `fewest` rows or the first has no room for it and
-/// they can access each other's memory. `None`: the first can do it alone, or none can.
+/// Returns the GPUs that share this cloud: all, if it has at least `min_shared_rows` rows or does not fit the first,
+/// and they can access each other's memory. `None`: the first can do it alone, or none can.
 pub(crate) fn share<'a, T: CudaScalar>(
     gpus: &'a [Gpu],
-    fewest: usize,
+    min_shared_rows: usize,
     job: &Sampler,
     shape: Shape,
     bytes: impl Fn(Choice) -> usize,
 ) -> Result<Option<Shared<'a>>, Error> {
-    let asked = shape.rows >= fewest.min(FEW) || gpus[0].has_less_room();
-    if !asked || shape.wanted == 0 {
+    let eligible = shape.rows >= min_shared_rows.min(SMALL_CLOUD) || gpus[0].has_memory_limit();
+    if !eligible || shape.samples == 0 {
         return Ok(None);
     }
     let choice = Choice::new(job)?.resolve::<T>(&gpus[0], shape);
@@ -145,11 +148,11 @@ pub(crate) fn share<'a, T: CudaScalar>(
     if options.team.is_some() {
         return Ok(None);
     }
-    let fits = bytes(choice) <= gpus[0].room(0)?;
-    let (several, linked) = (gpus.len() > 1, strangers(gpus)?.is_none());
+    let fits = bytes(choice) <= gpus[0].available_memory(0)?;
+    let (several, linked) = (gpus.len() > 1, find_unlinked(gpus)?.is_none());
     match (fits, several && linked) {
         (true, false) => Ok(None),
-        (true, true) if shape.rows < fewest => Ok(None),
+        (true, true) if shape.rows < min_shared_rows => Ok(None),
         (_, true) => Ok(Some(Shared { gpus, options })),
         (false, false) => Ok(Some(Shared { gpus: &gpus[..1], options })),
     }
@@ -191,9 +194,9 @@ pub(crate) fn sample<T: CudaScalar>(
     let mut statistics = Statistics::default();
     statistics.seconds.copy = begin.elapsed().as_secs_f64();
     statistics.bytes.input = size.rows * size.dims * size_of::<T>();
-    statistics.bytes.answer = size.wanted * (8 + size_of::<T>());
-    let others = statistics.bytes.input + statistics.bytes.answer;
-    statistics.bytes.scratch = layout.bytes.saturating_sub(others);
+    statistics.bytes.answer = size.samples * (8 + size_of::<T>());
+    let input_and_output = statistics.bytes.input + statistics.bytes.answer;
+    statistics.bytes.scratch = layout.bytes.saturating_sub(input_and_output);
     statistics.bytes.host = layout.bytes_of_host();
     let args = arguments(&layout, &pages, size, job, &options, cloud);
     let events = [Event::new(&gpus[0])?, Event::new(&gpus[0])?];
@@ -201,16 +204,16 @@ pub(crate) fn sample<T: CudaScalar>(
     let started = start(&parts, &streams, args);
     let recorded = events[1].record(&streams[0]);
     // All streams are synchronized, whatever happened: the memory is freed after this.
-    let waited = streams.iter().map(|stream| stream.wait("peak")).fold(Ok(()), Result::and);
-    started.and(recorded).and(waited)?;
+    let synchronized = streams.iter().map(|stream| stream.wait("peak")).fold(Ok(()), Result::and);
+    started.and(recorded).and(synchronized)?;
     statistics.seconds.kernels = events[1].seconds_since(&events[0])?;
-    let fetch = Instant::now();
+    let download_begin = Instant::now();
     let mut sample = download(&pages, &streams, &layout, cloud, gpus[0].ordinal())?;
     if job.statistics {
-        let mut counted = [0u64; peak::COUNTERS];
-        pages.read(&streams, layout.counters, &mut counted)?;
-        peak::record(&counted, &mut statistics);
-        statistics.seconds.download = fetch.elapsed().as_secs_f64();
+        let mut counters = [0u64; peak::COUNTERS];
+        pages.read(&streams, layout.counters, &mut counters)?;
+        peak::record(&counters, &mut statistics);
+        statistics.seconds.download = download_begin.elapsed().as_secs_f64();
         sample.statistics = Some(statistics);
     }
     Ok(sample)
@@ -237,7 +240,7 @@ fn arguments<T: CudaScalar>(
         rows: size.rows as i64,
         samples: 0,
         slots: 0,
-        wanted: size.wanted as i64,
+        wanted: size.samples as i64,
         starts: at(layout.starts),
         start_count: size.starts as u32,
         stop: cloud.stop_radius().map_or_else(never, stop_at),
@@ -314,6 +317,6 @@ mod tests {
         assert_eq!(size_of::<SpanArgs<f64>>(), size_of::<Args<f64>>() + 16);
         let state = include_str!("../../../kernels/peak/state.cuh");
         assert!(fields(state, "Header").starts_with("arrivals accepted band raised"));
-        assert!(state.contains(&format!("MOST_PARTS = {MOST};")));
+        assert!(state.contains(&format!("MOST_PARTS = {MAX_PARTS};")));
     }
 }

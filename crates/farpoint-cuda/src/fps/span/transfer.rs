@@ -1,8 +1,8 @@
 //! Copies of a cloud to its pages, and of its sample from there.
 
 use super::layout::{Offsets, Size};
-use crate::gpus::joined;
-use crate::input::impossible;
+use crate::gpus::join_or_run;
+use crate::input::invalid_result;
 use crate::pages::Pages;
 use crate::{CudaScalar, Error, Stream, memory};
 use farpoint::backend::memory as fallible;
@@ -21,9 +21,9 @@ pub(super) fn upload<T: CudaScalar>(
 ) -> Result<(), Error> {
     let starts: Vec<i64> = cloud.starts().iter().map(|&start| i64::from(start)).collect();
     let part = |part: usize, stream: &Stream| {
-        let own = pages.address() + (layout.own + part * layout.own_stride) as u64;
+        let part_memory = pages.address() + (layout.own + part * layout.own_stride) as u64;
         // SAFETY: mapped, and nothing else uses it yet.
-        unsafe { memory::set(stream, own, 0, layout.own_stride)? };
+        unsafe { memory::set(stream, part_memory, 0, layout.own_stride)? };
         // The part's own memory is zeroed before anything is written there.
         stream.wait_only("cuStreamSynchronize")?;
         pages.write_part(stream, part, layout.starts, &starts)?;
@@ -37,7 +37,7 @@ pub(super) fn upload<T: CudaScalar>(
         let threads =
             streams.iter().enumerate().map(|(k, stream)| spawned(scope, move || part(k, stream)));
         let threads: Vec<_> = threads.collect();
-        threads.into_iter().map(joined).fold(Ok(()), Result::and)
+        threads.into_iter().map(join_or_run).fold(Ok(()), Result::and)
     })
 }
 
@@ -48,10 +48,10 @@ fn upload_axes<T: CudaScalar>(
     layout: &Offsets,
     cloud: &Prepared<T>,
 ) -> Result<(), Error> {
-    let own = layout.points + part * layout.points_stride;
+    let start = layout.points + part * layout.points_stride;
     let axis = cloud.points() * size_of::<T>();
     (0..cloud.dims())
-        .try_for_each(|a| pages.write_part(stream, part, own + a * axis, cloud.axis(a)))
+        .try_for_each(|a| pages.write_part(stream, part, start + a * axis, cloud.axis(a)))
 }
 
 /// Uploads one part's coordinates, row by row: in pieces, so that the host holds no second copy of them except of
@@ -94,14 +94,14 @@ pub(super) fn download<T: CudaScalar>(
     pages.read(streams, layout.chosen, &mut chosen)?;
     pages.read(streams, layout.covering, &mut covering)?;
     // Never use a kernel's number as a size unchecked.
-    let taken = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.wanted());
-    let taken = taken.ok_or_else(|| impossible("peak", chosen[0]))?;
-    let (mut indices, mut values) = (fallible::zeros(taken), fallible::filled(taken, T::ZERO));
+    let count = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.wanted());
+    let count = count.ok_or_else(|| invalid_result("peak", chosen[0]))?;
+    let (mut indices, mut values) = (fallible::zeros(count), fallible::filled(count, T::ZERO));
     pages.read(streams, layout.indices, &mut indices)?;
     pages.read(streams, layout.values, &mut values)?;
     let row = |&point: &i64| {
-        let fits = usize::try_from(point).ok().filter(|&point| point < cloud.points());
-        fits.map(|point| cloud.row(point)).ok_or_else(|| impossible("peak", point))
+        let index = usize::try_from(point).ok().filter(|&point| point < cloud.points());
+        index.map(|point| cloud.row(point)).ok_or_else(|| invalid_result("peak", point))
     };
     let rows = fallible::try_collected(indices.iter().map(row))?;
     let algorithm = Algorithm::peak();

@@ -15,7 +15,7 @@ use farpoint::Norm;
 /// `struct Asked` of `kernels/neighbors/gradient.cuh`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-struct Asked {
+struct GradientParameter {
     matching: Matching,
     grads: [u64; 2],
     gradients: [u64; 2],
@@ -28,7 +28,7 @@ struct Asked {
     root: u32,
 }
 
-impl Asked {
+impl GradientParameter {
     /// Returns whether the gradients of the distances follow from those of values.
     fn is_of_value(&self) -> bool {
         self.upstream != 0
@@ -38,7 +38,7 @@ impl Asked {
 /// Addresses of the gradients of the distances, or of the values that these were reduced to, and of the
 /// gradients of the coordinates; 0 for null.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ends {
+pub(crate) struct Addresses {
     pub(crate) grads: [u64; 2],
     pub(crate) gradients: [u64; 2],
     pub(crate) value: Option<ValueGradient>,
@@ -53,36 +53,36 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 /// direction without gradients.
 ///
 /// # Safety
-/// The addresses in `matching`, `ends` and `scratch` must match `shape`, and stay valid until
+/// The addresses in `matching`, `addresses` and `scratch` must match `shape`, and stay valid until
 /// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
     matching: &Matching,
     shape: Shape,
-    ends: Ends,
+    addresses: Addresses,
     scratch: Option<(u64, usize)>,
     norm: Norm,
 ) -> Result<(), Error> {
-    let (upstream, upstream_stride) = ends.value.map_or((0, 0), |value| value.upstream);
-    let asked = Asked {
+    let (upstream, upstream_stride) = addresses.value.map_or((0, 0), |value| value.upstream);
+    let parameter = GradientParameter {
         matching: *matching,
-        grads: ends.grads,
-        gradients: ends.gradients,
+        grads: addresses.grads,
+        gradients: addresses.gradients,
         upstream,
         upstream_stride,
-        extremes: ends.value.and_then(|value| value.extremes).unwrap_or(0),
+        extremes: addresses.value.and_then(|value| value.extremes).unwrap_or(0),
         norm: if norm == Norm::One { 1 } else { 2 },
         rows: shape.rows.map(|rows| rows as u32),
-        reduction: ends.value.map_or(Ok(0), |value| values::number(value.reduction))?,
-        root: u32::from(norm == Norm::Two && ends.value.is_some_and(|value| value.plain)),
+        reduction: addresses.value.map_or(Ok(0), |value| values::number(value.reduction))?,
+        root: u32::from(norm == Norm::Two && addresses.value.is_some_and(|value| value.plain)),
     };
-    // SAFETY: all addresses in `asked` are those that this function was given, with its contract.
+    // SAFETY: all addresses in `parameter` are those that this function was given, with its contract.
     unsafe {
         if small::fits(shape) {
-            small::enqueue::<T>(gpu, stream, &asked, shape)
+            small::enqueue::<T>(gpu, stream, &parameter, shape)
         } else {
-            sorted::enqueue::<T>(gpu, stream, asked, shape, scratch)
+            sorted::enqueue::<T>(gpu, stream, parameter, shape, scratch)
         }
     }
 }
@@ -96,10 +96,16 @@ mod tests {
     #[test]
     fn laid_out_as_in_gradient_cuh() {
         let source = include_str!("../../../kernels/neighbors/gradient.cuh");
-        let theirs =
+        let names =
             "matching grads gradients upstream upstream_stride extremes norm rows reduction root";
-        assert_eq!(fields(source, "Asked"), theirs);
-        assert_eq!((offset_of!(Asked, norm), offset_of!(Asked, rows)), (192, 196));
-        assert_eq!((offset_of!(Asked, root), size_of::<Asked>()), (208, 216));
+        assert_eq!(fields(source, "Asked"), names);
+        assert_eq!(
+            (offset_of!(GradientParameter, norm), offset_of!(GradientParameter, rows)),
+            (192, 196)
+        );
+        assert_eq!(
+            (offset_of!(GradientParameter, root), size_of::<GradientParameter>()),
+            (208, 216)
+        );
     }
 }

@@ -2,7 +2,7 @@
 //! Scratch: 24 bytes per row of the larger side and 1 KB per block, for the clouds that are processed
 //! concurrently.
 
-use super::Asked;
+use super::GradientParameter;
 use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::Scratch;
@@ -16,7 +16,7 @@ use crate::{CudaScalar, Error, Gpu, Stream};
 #[repr(C)]
 struct Args {
     guard: Guard,
-    asked: Asked,
+    asked: GradientParameter,
     headers: u64,
     scratch: u64,
     header_stride: u64,
@@ -80,17 +80,17 @@ pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
-    asked: Asked,
+    parameter: GradientParameter,
     shape: Shape,
     scratch: Option<(u64, usize)>,
 ) -> Result<(), Error> {
-    let (function, launch) = kernel::<T>(gpu, asked.is_of_value())?;
+    let (function, launch) = kernel::<T>(gpu, parameter.is_of_value())?;
     let layout = layout::<T>(gpu, shape)?;
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
     let headers = layout.teams.count * HEADER;
     let args = Args {
         guard: Guard::new(stream, Kernel::Backward),
-        asked,
+        asked: parameter,
         headers: scratch.pointer(),
         scratch: scratch.pointer() + headers as u64,
         header_stride: HEADER as u64,
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn laid_out_as_in_chamfer_backward_cu() {
         let source = include_str!("../../../kernels/neighbors/chamfer_backward.cu");
-        let theirs = fields(source, "SortedArgs");
-        assert_eq!(theirs, "guard asked headers scratch header_stride stride team");
-        assert_eq!(std::mem::offset_of!(Args, headers), 24 + size_of::<Asked>());
+        let names = fields(source, "SortedArgs");
+        assert_eq!(names, "guard asked headers scratch header_stride stride team");
+        assert_eq!(std::mem::offset_of!(Args, headers), 24 + size_of::<GradientParameter>());
     }
 }

@@ -41,9 +41,9 @@ fn compared<T: CudaScalar>(
         let cases = clouds().into_iter().map(case).collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (name, case) in &cases {
-                let told = tally.failures.len();
+                let previous = tally.failures.len();
                 case.compare(device, part, depth, tally);
-                tally.failures[told..]
+                tally.failures[previous..]
                     .iter_mut()
                     .for_each(|f| f.insert_str(0, &format!("{name}: ")));
             }
@@ -55,8 +55,8 @@ fn compared<T: CudaScalar>(
 /// Points of `dims` coordinates, without and with ties.
 pub(crate) fn axes<T: CudaScalar>(dims: usize, sizes: &'static [usize]) -> Group {
     let depth = if sizes[0] > 1_000 { Depth::Quarter } else { Depth::Switches };
-    let most = sizes.iter().max().expect("sizes");
-    compared(format!("{dims} axes {}, n <= {most}", T::SUFFIX), depth, move || {
+    let largest = sizes.iter().max().expect("sizes");
+    compared(format!("{dims} axes {}, n <= {largest}", T::SUFFIX), depth, move || {
         let clouds = sizes.iter().flat_map(|&n| {
             [("any", None), ("tied", Some(3))].map(|(name, tied)| {
                 (format!("{name} {n}"), Cloud::<T>::random(n, dims, tied, n as u64))
@@ -102,8 +102,8 @@ fn exponents() -> Group {
 
 /// Points far from most others, in clouds of more rows than a group of the tree has.
 pub(crate) fn far<T: CudaScalar>(sizes: &'static [usize]) -> Group {
-    let most = sizes.iter().max().expect("sizes");
-    compared(format!("outliers {}, n <= {most}", T::SUFFIX), Depth::Quarter, move || {
+    let largest = sizes.iter().max().expect("sizes");
+    compared(format!("outliers {}, n <= {largest}", T::SUFFIX), Depth::Quarter, move || {
         let mut clouds = Vec::new();
         for &n in sizes {
             for (name, cloud) in edges::clouds::<T>(n) {
@@ -148,32 +148,32 @@ fn corners() -> Group {
 
 /// A job for the GPU with all switches, and the CPU's result.
 struct Check<T> {
-    what: String,
+    label: String,
     cloud: Cloud<T>,
     sampler: Sampler,
     truth: Result<Sample<T>, farpoint::Error>,
 }
 
 impl<T: CudaScalar> Check<T> {
-    fn new(name: &str, cloud: &Cloud<T>, amount: Amount, start: Start, bad: BadRows) -> Self {
-        let what = format!("{name}, {} points, {amount:?}, {start:?}", cloud.len());
-        let sampler = job(amount, start, bad);
+    fn new(name: &str, cloud: &Cloud<T>, amount: Amount, start: Start, bad_rows: BadRows) -> Self {
+        let label = format!("{name}, {} points, {amount:?}, {start:?}", cloud.len());
+        let sampler = job(amount, start, bad_rows);
         let truth = on_cpu(sampler.clone(), cloud.len()).sample(cloud);
-        Self { what, cloud: cloud.clone(), sampler, truth }
+        Self { label, cloud: cloud.clone(), sampler, truth }
     }
 
     fn compare(&self, device: &Gpu, variant: &Variant, tally: &mut Tally) {
         let found = variant.of(self.sampler.clone()).on(device).sample(&self.cloud);
-        let what = format!("{}, {}", variant.name, self.what);
+        let label = format!("{}, {}", variant.name, self.label);
         match (&self.truth, found) {
-            (Ok(truth), found) => tally.sample(what, found, truth),
+            (Ok(truth), found) => tally.sample(label, found, truth),
             (Err(expected), Err(Error::Sampling(error))) => {
                 let same = error == *expected;
                 let reason = format!("the error '{error}', not '{expected}'");
-                tally.check(what, if same { Ok(()) } else { Err(reason) });
+                tally.check(label, if same { Ok(()) } else { Err(reason) });
             }
-            (Err(expected), Ok(_)) => tally.check(what, Err(format!("no error '{expected}'"))),
-            (Err(_), found) => drop(tally.take(what, found)),
+            (Err(expected), Ok(_)) => tally.check(label, Err(format!("no error '{expected}'"))),
+            (Err(_), found) => drop(tally.take(label, found)),
         }
     }
 }
@@ -229,10 +229,10 @@ fn starts<T: CudaScalar>(n: usize) -> Group {
             let mut starts: Vec<_> = [1, n / 2, n - 1].map(Start::Index).to_vec();
             starts.extend([0, 1, 77].map(Start::Random));
             starts.push(Start::Indices(vec![n - 1, 0, 3, 4, n / 2]));
-            starts.extend([1, 33, n / 8].map(|given| Start::Indices(order[..given].to_vec())));
+            starts.extend([1, 33, n / 8].map(|len| Start::Indices(order[..len].to_vec())));
             for start in starts {
-                let given = if let Start::Indices(rows) = &start { rows.len() } else { 1 };
-                for m in [given, n / 4 + 7] {
+                let start_count = if let Start::Indices(rows) = &start { rows.len() } else { 1 };
+                for m in [start_count, n / 4 + 7] {
                     let (name, amount) = (kind.name(), Amount::Count(m));
                     checks.push(Check::new(name, &cloud, amount, start.clone(), BadRows::Error));
                 }
@@ -255,9 +255,9 @@ fn bad_rows() -> Group {
         let mut checks = Vec::new();
         for start in starts {
             for amount in [Amount::Count(100), Amount::Count(597), Amount::Count(598)] {
-                for bad in [BadRows::Error, BadRows::Skip] {
-                    checks.push(Check::new("some", &cloud, amount, start.clone(), bad));
-                    checks.push(Check::new("all", &none, amount, start.clone(), bad));
+                for bad_rows in [BadRows::Error, BadRows::Skip] {
+                    checks.push(Check::new("some", &cloud, amount, start.clone(), bad_rows));
+                    checks.push(Check::new("all", &none, amount, start.clone(), bad_rows));
                 }
             }
         }

@@ -35,7 +35,7 @@ impl<T: CudaScalar> Set<T> {
 }
 
 /// Sizes drawn below `end`.
-fn drawn(count: usize, end: u64, seed: u64) -> Vec<usize> {
+fn random_sizes(count: usize, end: u64, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64::new(seed);
     (0..count).map(|_| random.below(end) as usize).collect()
 }
@@ -47,7 +47,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
         group(Set::<f64>::of("mixed and empty", mixed, Amount::Ratio(0.4))),
         group(Set::<f32>::of("32 x 1,024 -> 512", &[1_024; 32], Amount::Count(512))),
         group(Set::<f32>::of("1,000 x 64 -> 16", &[64; 1_000], Amount::Count(16))),
-        group(Set::<f32>::of("200 ragged", &drawn(200, 300, 1), Amount::Ratio(0.25))),
+        group(Set::<f32>::of("200 ragged", &random_sizes(200, 300, 1), Amount::Ratio(0.25))),
         group(Set::<f32>::of("spacing", &[700, 33, 1, 2_000], Amount::Spacing(0.3))),
         group(Set::<f64>::of("whole", &[300, 0, 1, 500], Amount::All)),
         group(starts::<f32>("random starts", Start::Random(3))),
@@ -56,12 +56,12 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
         group(axes(5, "5 axes")),
     ];
     if !quick {
-        let apart = &[60_000, 5, 300, 0, 2_000, 30, 8_000, 1, 40_000][..];
+        let uneven = &[60_000, 5, 300, 0, 2_000, 30, 8_000, 1, 40_000][..];
         groups.extend([
             group(Set::<f32>::of("8 x 16,384 -> 4,096", &[16_384; 8], Amount::Count(4_096))),
             group(Set::<f64>::of("8 x 16,384 -> 4,096", &[16_384; 8], Amount::Count(4_096))),
             group(Set::<f32>::of("32 x 24,000 -> 6,000", &[24_000; 32], Amount::Count(6_000))),
-            group(Set::<f32>::of("sizes far apart", apart, Amount::Ratio(0.25))),
+            group(Set::<f32>::of("sizes far apart", uneven, Amount::Ratio(0.25))),
             group(Set::<f32>::of("300 x 3,000 -> 100", &[3_000; 300], Amount::Count(100))),
         ]);
     }
@@ -70,10 +70,10 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
 
 /// Batches in which each cloud takes several blocks.
 pub(crate) fn several_blocks() -> Vec<Group> {
-    let apart = &[30_000, 5, 300, 0, 2_000, 8_000][..];
+    let uneven = &[30_000, 5, 300, 0, 2_000, 8_000][..];
     vec![
         group(Set::<f32>::of("4 x 16,384 -> 4,096", &[16_384; 4], Amount::Count(4_096))),
-        group(Set::<f64>::of("sizes apart", apart, Amount::Ratio(0.25))),
+        group(Set::<f64>::of("sizes apart", uneven, Amount::Ratio(0.25))),
     ]
 }
 
@@ -129,11 +129,11 @@ impl<T: CudaScalar> Forms<T> {
 
     fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         let d = self.shape[2];
-        for (at, variant) in variants::all(part).into_iter().enumerate() {
+        for (index, variant) in variants::all(part).into_iter().enumerate() {
             let (sampler, name) = (variant.of(self.sampler.clone()), &variant.name);
             let batch = sampler.on(device).sample_batch(&self.set.clouds);
             tally.batch(format!("{name}, batch"), batch, &self.truth);
-            if at > 0 {
+            if index > 0 {
                 continue;
             }
             let lengths = Some(&self.lengths[..]);
@@ -143,8 +143,8 @@ impl<T: CudaScalar> Forms<T> {
             tally.batch(format!("{name}, ragged"), ragged, &self.truth);
             // One GPU twice: two threads, two streams.
             let twice = Gpus::new(vec![device.clone(), device.clone()]);
-            let across = twice.and_then(|twice| sampler.on(&twice).sample_batch(&self.set.clouds));
-            tally.batch(format!("{name}, across"), across, &self.truth);
+            let spread = twice.and_then(|twice| sampler.on(&twice).sample_batch(&self.set.clouds));
+            tally.batch(format!("{name}, across"), spread, &self.truth);
             for (k, (cloud, truth)) in self.set.clouds.iter().zip(&self.truth).enumerate().take(40)
             {
                 // A random start depends on the cloud alone, not on its position in the batch.

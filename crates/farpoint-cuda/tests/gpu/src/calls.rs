@@ -3,7 +3,7 @@
 
 use crate::clouds::Cloud;
 use crate::neighbors;
-use crate::resident::{Answer, Resident};
+use crate::resident::{Expected, Resident};
 use crate::search::gradients;
 use crate::variants;
 use anyhow::Result;
@@ -16,8 +16,8 @@ pub(crate) const WAITING: &[&str] = &["peak", "persistent", "tree", "backward", 
 
 /// Input of a kind of call.
 pub(crate) enum Work {
-    Sample { rows: usize, wanted: usize, answer: Answer<f32>, cloud: Cloud<f32> },
-    Match { rows: [usize; 2], answer: neighbors::Answer },
+    Sample { rows: usize, samples: usize, expected: Expected<f32>, cloud: Cloud<f32> },
+    Match { rows: [usize; 2], expected: neighbors::ExpectedPairs },
     Search { case: gradients::Case<f32> },
 }
 
@@ -28,49 +28,64 @@ impl Work {
             let rows = [rows, rows - rows / 4];
             return Ok(Self::Match {
                 rows,
-                answer: neighbors::Answer::new((1, rows), seed as usize)?,
+                expected: neighbors::ExpectedPairs::new((1, rows), seed as usize)?,
             });
         }
         if name == "search_backward" {
             return Ok(Self::Search { case: gradients::Case::of_rooms([rows, rows - rows / 4])? });
         }
         // `persistent` reads all points for each sample: fewer samples.
-        let wanted = if name == "persistent" { 300 } else { rows / 4 };
+        let samples = if name == "persistent" { 300 } else { rows / 4 };
         let cloud = Cloud::of(Kind::Room, rows, seed);
-        let answer = Answer::new(std::slice::from_ref(&cloud), wanted)?;
-        Ok(Self::Sample { rows, wanted, answer, cloud })
+        let expected = Expected::new(std::slice::from_ref(&cloud), samples)?;
+        Ok(Self::Sample { rows, samples, expected, cloud })
     }
 }
 
 /// A call that can be queued repeatedly.
 pub(crate) enum Call<'a> {
-    Sample { batch: Resident<f32>, sampler: Sampler, answer: &'a Answer<f32> },
-    Match { batch: neighbors::Resident<f32>, matcher: Matcher, answer: &'a neighbors::Answer },
-    Backward { batch: neighbors::Resident<f32>, matcher: Matcher, answer: &'a neighbors::Answer },
-    SearchBackward { batch: gradients::Resident<f32>, case: &'a gradients::Case<f32> },
+    Sample {
+        batch: Resident<f32>,
+        sampler: Sampler,
+        expected: &'a Expected<f32>,
+    },
+    Match {
+        batch: neighbors::Resident<f32>,
+        matcher: Matcher,
+        expected: &'a neighbors::ExpectedPairs,
+    },
+    Backward {
+        batch: neighbors::Resident<f32>,
+        matcher: Matcher,
+        expected: &'a neighbors::ExpectedPairs,
+    },
+    SearchBackward {
+        batch: gradients::Resident<f32>,
+        case: &'a gradients::Case<f32>,
+    },
 }
 
 impl<'a> Call<'a> {
     /// Creates the call of this name, on a stream on which nothing else is queued.
     pub(crate) fn new(name: &str, stream: &Stream, work: &'a Work) -> Result<Self, Error> {
         match work {
-            Work::Sample { rows, wanted, answer, .. } => {
-                let sampler = Sampler::count(*wanted).algorithm(variants::algorithm(name));
-                let mut batch = Resident::new(stream, [1, *rows, 3], *wanted, Some(&sampler))?;
-                batch.write(&answer.data)?;
-                Ok(Self::Sample { batch, sampler, answer })
+            Work::Sample { rows, samples, expected, .. } => {
+                let sampler = Sampler::count(*samples).algorithm(variants::algorithm(name));
+                let mut batch = Resident::new(stream, [1, *rows, 3], *samples, Some(&sampler))?;
+                batch.write(&expected.data)?;
+                Ok(Self::Sample { batch, sampler, expected })
             }
-            Work::Match { rows, answer } => {
+            Work::Match { rows, expected } => {
                 let matcher = Matcher::new().method(Method::Tree);
                 let mut batch = neighbors::Resident::new(stream, 1, *rows, 3, Some(&matcher))?;
-                answer.write(&mut batch)?;
+                expected.write(&mut batch)?;
                 if name == "tree" {
-                    return Ok(Self::Match { batch, matcher, answer });
+                    return Ok(Self::Match { batch, matcher, expected });
                 }
                 // Gradients are of a search's results.
                 batch.enqueue(stream, &matcher)?;
                 stream.synchronize()?;
-                Ok(Self::Backward { batch, matcher, answer })
+                Ok(Self::Backward { batch, matcher, expected })
             }
             Work::Search { case } => {
                 Ok(Self::SearchBackward { batch: gradients::Resident::new(stream, case)?, case })
@@ -90,9 +105,9 @@ impl<'a> Call<'a> {
     /// Synchronizes, and compares with the CPU.
     pub(crate) fn compare(&self) -> Result<Result<(), String>, Error> {
         match self {
-            Self::Sample { batch, answer, .. } => batch.compare(answer),
-            Self::Match { batch, answer, .. } => batch.compare(&answer.truth),
-            Self::Backward { batch, answer, .. } => batch.compare_gradients(&answer.truth),
+            Self::Sample { batch, expected, .. } => batch.compare(expected),
+            Self::Match { batch, expected, .. } => batch.compare(&expected.truth),
+            Self::Backward { batch, expected, .. } => batch.compare_gradients(&expected.truth),
             Self::SearchBackward { batch, case } => batch.compare(case),
         }
     }
@@ -103,7 +118,7 @@ impl<'a> Call<'a> {
             Self::Sample { batch, .. } => batch.is_void(),
             Self::Match { batch, .. } => batch.is_void(),
             Self::Backward { batch, .. } => batch.gradients_are_void(),
-            Self::SearchBackward { batch, .. } => batch.are_void(),
+            Self::SearchBackward { batch, .. } => batch.is_void(),
         }
     }
 }

@@ -15,10 +15,10 @@ pub(crate) struct Edges {
     /// Points of each cloud
     #[arg(long, default_value_t = 277_550)]
     points: usize,
-    /// The parts of them that are taken
+    /// Fractions of the points to sample
     #[arg(long, value_delimiter = ',', default_value = "0.25,1")]
     parts: Vec<f64>,
-    /// Timed runs, of which the best counts
+    /// Timed runs; the fastest counts
     #[arg(long, default_value_t = 5)]
     runs: usize,
     /// Compare with the CPU, too
@@ -32,7 +32,7 @@ type Named<T> = (&'static str, Cloud<T>);
 
 impl Edges {
     pub(crate) fn run(&self) -> Result<bool> {
-        println!("{}", Machine::here());
+        println!("{}", Machine::detect());
         println!(
             "cloud precision part ms over-room | of one run with statistics: bands, ms of stages, counts"
         );
@@ -45,39 +45,40 @@ impl Edges {
         clouds.retain(|(name, _)| {
             *name == "room" || self.only.is_empty() || self.only.iter().any(|only| only == name)
         });
-        let most = self.parts.iter().fold(0.0, |a: f64, &b| a.max(b)) * self.points as f64;
+        let max_samples = self.parts.iter().fold(0.0, |a: f64, &b| a.max(b)) * self.points as f64;
         let truths: Vec<_> = thread::scope(|scope| {
-            let truth = |cloud| Truth::new(cloud, &Start::Index(0), most as usize);
+            let truth = |cloud| Truth::new(cloud, &Start::Index(0), max_samples as usize);
             let clouds = clouds.iter().filter(|_| self.cpu);
             let threads: Vec<_> =
                 clouds.map(|(_, cloud)| scope.spawn(move || truth(cloud))).collect();
             threads.into_iter().map(|t| t.join().expect("no truth panics")).collect()
         });
         let truths = truths.into_iter().collect::<Result<Vec<_>>>()?;
-        let (gpu, mut good) = (Gpu::new(0)?, true);
+        let (gpu, mut passed) = (Gpu::new(0)?, true);
         for part in &self.parts {
-            let wanted = (*part * self.points as f64) as usize;
+            let samples = (*part * self.points as f64) as usize;
             let mut first = None;
             for (k, (name, cloud)) in clouds.iter().enumerate() {
-                let ms = self.time(&gpu, cloud, wanted)?;
-                let sample = Sampler::count(wanted).statistics(true).on(&gpu).sample(cloud)?;
-                let told = truths.get(k).map(|truth| truth.compare(&sample, wanted));
-                good &= !matches!(told, Some(Err(_)));
-                let told = told.map_or(String::new(), |told| format!("{told:?}"));
+                let ms = self.time(&gpu, cloud, samples)?;
+                let sample = Sampler::count(samples).statistics(true).on(&gpu).sample(cloud)?;
+                let comparison = truths.get(k).map(|truth| truth.compare(&sample, samples));
+                passed &= !matches!(comparison, Some(Err(_)));
+                let comparison =
+                    comparison.map_or(String::new(), |comparison| format!("{comparison:?}"));
                 let (over, rest) = (ms / *first.get_or_insert(ms), counted(&sample));
-                println!("{name} {} {part} {ms:.2} {over:.2} | {rest} {told}", T::SUFFIX);
+                println!("{name} {} {part} {ms:.2} {over:.2} | {rest} {comparison}", T::SUFFIX);
             }
         }
-        Ok(good)
+        Ok(passed)
     }
 
     /// Returns the least time of a run on the device after the first, in ms.
-    fn time<T: CudaScalar>(&self, gpu: &Gpu, cloud: &Cloud<T>, wanted: usize) -> Result<f64> {
+    fn time<T: CudaScalar>(&self, gpu: &Gpu, cloud: &Cloud<T>, samples: usize) -> Result<f64> {
         let stream = Stream::new(gpu)?;
-        let (sampler, len) = (Sampler::count(wanted), cloud.len());
+        let (sampler, len) = (Sampler::count(samples), cloud.len());
         let points = Buffer::upload(&stream, &cloud.data, "points of a test")?;
-        let indices = Buffer::<i64>::new(&stream, wanted, "indices of a test")?;
-        let bytes = gpu.sample_scratch_bytes::<T>(&sampler, 1, len, 3, wanted);
+        let indices = Buffer::<i64>::new(&stream, samples, "indices of a test")?;
+        let bytes = gpu.sample_scratch_bytes::<T>(&sampler, 1, len, 3, samples);
         let scratch = Buffer::<u8>::new(&stream, bytes, "scratch memory of a test")?;
         let batch = DeviceBatch {
             scratch: Some((scratch.pointer(), scratch.len())),
@@ -124,11 +125,13 @@ pub(crate) fn clouds<T: CudaScalar>(n: usize) -> Vec<Named<T>> {
     let (low, high) = if single { (-149, 127) } else { (-1074, 1023) };
     let garbage = any_exponent::<T>(n, low, high, 7);
     let far = |x: f64| Cloud { data: vec![T::from_f64(x); 3 * n], dims: 3 };
-    let (end, apart) = if single { (1e30, 1e5) } else { (1e300, 1e9) };
+    let (end, distance) = if single { (1e30, 1e5) } else { (1e300, 1e9) };
     let large = if single { 1e30 } else { 1e200 };
-    let mut two = room();
+    let mut two_places = room();
     for row in (0..n).step_by(2) {
-        two.data[3 * row..3 * row + 3].iter_mut().for_each(|x| *x = *x + T::from_f64(apart));
+        two_places.data[3 * row..3 * row + 3]
+            .iter_mut()
+            .for_each(|x| *x = *x + T::from_f64(distance));
     }
     vec![
         ("room", room()),
@@ -140,7 +143,7 @@ pub(crate) fn clouds<T: CudaScalar>(n: usize) -> Vec<Named<T>> {
         ("outlier-1e4", damaged(room(), n, &far(1e4))),
         ("outliers", damaged(room(), 1000, &garbage)),
         ("one-in-ten", damaged(room(), 10, &garbage)),
-        ("two-places", two),
+        ("two-places", two_places),
         ("garbage", garbage),
         ("overflow", room().times(large)),
         ("lattice", Cloud::of(Kind::Lattice, n, 1)),

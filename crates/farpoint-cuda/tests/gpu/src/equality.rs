@@ -62,17 +62,17 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     for class in [TINY, THOUSAND, MIDDLE] {
         groups.extend(Kind::ALL.into_iter().flat_map(|kind| both(kind, class)));
     }
-    let few = [Kind::Room, Kind::Lattice, Kind::Duplicated, Kind::Clusters];
+    let selected = [Kind::Room, Kind::Lattice, Kind::Duplicated, Kind::Clusters];
     if quick {
-        groups.extend(few.map(|kind| group::<f32>(kind, LARGE)));
+        groups.extend(selected.map(|kind| group::<f32>(kind, LARGE)));
         groups.push(group::<f32>(Kind::Room, MILLION));
         return groups;
     }
     groups.extend(Kind::ALL.into_iter().flat_map(|kind| both(kind, LARGE)));
-    groups.extend(few.into_iter().flat_map(|kind| both(kind, LARGER)));
+    groups.extend(selected.into_iter().flat_map(|kind| both(kind, LARGER)));
     groups.push(group::<f32>(Kind::Lidar, LARGER));
     groups.extend(Kind::ALL.map(|kind| group::<f32>(kind, MILLION)));
-    groups.extend(few.map(|kind| group::<f64>(kind, MILLION)));
+    groups.extend(selected.map(|kind| group::<f64>(kind, MILLION)));
     groups
 }
 
@@ -99,14 +99,14 @@ impl<T: CudaScalar> Case<T> {
     /// From the first row and one more, whole or, of large clouds, a quarter.
     pub(crate) fn new(cloud: Cloud<T>, depth: Depth) -> Result<Self> {
         let n = cloud.len();
-        let most = if depth == Depth::Quarter && n > 30_000 { n / 4 } else { n };
+        let max_samples = if depth == Depth::Quarter && n > 30_000 { n / 4 } else { n };
         let starts = match depth {
             Depth::Everything if n > 1 => vec![0, n - n / 3 - 1],
             _ => vec![0],
         };
         let truth = |row| {
             let start = Start::Index(row);
-            Ok((start.clone(), Truth::new(&cloud, &start, most)?))
+            Ok((start.clone(), Truth::new(&cloud, &start, max_samples)?))
         };
         let truths = starts.into_iter().map(truth).collect::<Result<_>>()?;
         Ok(Self { cloud, truths })
@@ -121,17 +121,17 @@ impl<T: CudaScalar> Case<T> {
             Depth::Quarter if self.cloud.len() <= 30_000 => variants::all(part),
             Depth::Quarter => vec![Variant::plain(variants::algorithm(part))],
         };
-        for (at, variant) in variants.iter().enumerate() {
-            for (which, (start, truth)) in self.truths.iter().enumerate() {
+        for (index, variant) in variants.iter().enumerate() {
+            for (start_index, (start, truth)) in self.truths.iter().enumerate() {
                 // Switches are not tried from every start.
-                if which > 0 && at > 0 {
+                if start_index > 0 && index > 0 {
                     continue;
                 }
-                for m in self.amounts(depth, at == 0, part) {
+                for m in self.amounts(depth, index == 0, part) {
                     let n = self.cloud.len();
                     let sampler = variant.of(Sampler::count(m).start(start.clone()));
-                    let what = format!("{}, {n} -> {m}, {start:?}", variant.name);
-                    tally.prefix(what, sampler.on(device).sample(&self.cloud), truth, m);
+                    let label = format!("{}, {n} -> {m}, {start:?}", variant.name);
+                    tally.prefix(label, sampler.on(device).sample(&self.cloud), truth, m);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Invalid input returns the right error, the CPU's where the CPU has it too, and the next call works.
 
 use crate::clouds::Cloud;
-use crate::resident::{Answer, Resident};
+use crate::resident::{Expected, Resident};
 use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL, Variant};
@@ -20,16 +20,16 @@ pub(crate) fn groups() -> Vec<Group> {
     ]
 }
 
-type Wrong = fn(&Gpu, &Variant, &Cloud<f32>, &mut Tally) -> Result<()>;
+type InvalidCall = fn(&Gpu, &Variant, &Cloud<f32>, &mut Tally) -> Result<()>;
 
 /// Checks an invalid call, then that the next one works.
-fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
+fn with_a_next_call(name: &'static str, invalid_call: InvalidCall) -> Group {
     Group::new(name, ALL, move || {
         let cloud = Cloud::<f32>::of(Kind::Room, 1_000, 1);
         let truth = Sampler::count(250).sample(&cloud)?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let variant = Variant::plain(variants::algorithm(part));
-            wrong(device, &variant, &cloud, tally)?;
+            invalid_call(device, &variant, &cloud, tally)?;
             let sampler = variant.of(Sampler::count(250));
             tally.sample("the next call", sampler.on(device).sample(&cloud), &truth);
             Ok(())
@@ -38,9 +38,9 @@ fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
 }
 
 /// Compares the GPU's error with the CPU's.
-pub(crate) fn alike<A, B>(
+pub(crate) fn same_error<A, B>(
     tally: &mut Tally,
-    what: &str,
+    label: &str,
     found: Result<A, Error>,
     expected: Result<B, farpoint::Error>,
 ) {
@@ -50,7 +50,7 @@ pub(crate) fn alike<A, B>(
         (Ok(_), Err(expected)) => Err(format!("no error; the CPU says '{expected}'")),
         (Err(found), Err(expected)) => Err(format!("'{found}', not '{expected}'")),
     };
-    tally.check(what, result);
+    tally.check(label, result);
 }
 
 fn host(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
@@ -66,17 +66,17 @@ fn host(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) 
         (Amount::Ratio(f64::NAN), Start::Index(0)),
         (Amount::Spacing(-1.0), Start::Index(0)),
     ] {
-        let what = format!("{amount:?}, {start:?}");
-        let ours = variant.of(Sampler::new(amount).start(start.clone()));
-        let found = ours.on(device).sample(cloud);
-        let theirs = Sampler::new(amount).start(start).sample(cloud);
-        match &theirs {
+        let label = format!("{amount:?}, {start:?}");
+        let gpu_job = variant.of(Sampler::new(amount).start(start.clone()));
+        let found = gpu_job.on(device).sample(cloud);
+        let expected_result = Sampler::new(amount).start(start).sample(cloud);
+        match &expected_result {
             // NaN is not equal to itself, nor is the error that holds it.
             Err(error) if format!("{error}").contains("NaN") => {
                 let same = found.is_err_and(|e| e.to_string() == error.to_string());
-                tally.is(what, same);
+                tally.is(label, same);
             }
-            _ => alike(tally, &what, found, theirs),
+            _ => same_error(tally, &label, found, expected_result),
         }
     }
     let (sampler, cpu) = (variant.of(Sampler::count(250)), Sampler::count(250));
@@ -88,15 +88,15 @@ fn host(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) 
         ([2, 500, 3], Some(&[500, 501])),
     ] {
         let found = sampler.on(device).sample_padded(data, shape, lengths);
-        alike(tally, "padded", found, cpu.sample_padded(data, shape, lengths));
+        same_error(tally, "padded", found, cpu.sample_padded(data, shape, lengths));
     }
     for offsets in [&[0, 400][..], &[0, 600, 500, 1_000], &[1, 1_000], &[]] {
         let found = sampler.on(device).sample_ragged(data, 3, offsets);
-        alike(tally, "ragged", found, cpu.sample_ragged(data, 3, offsets));
+        same_error(tally, "ragged", found, cpu.sample_ragged(data, 3, offsets));
     }
     let clouds = [cloud.clone(), cloud.first(100)];
     let found = sampler.on(device).sample_batch(&clouds);
-    alike(tally, "a cloud that is too small", found, cpu.sample_batch(&clouds));
+    same_error(tally, "a cloud that is too small", found, cpu.sample_batch(&clouds));
     let nvox = Algorithm::Radius(RadiusOptions::default().nvox(0));
     let found = sampler.clone().algorithm(nvox).on(device).sample(cloud);
     let expected = farpoint::Error::BadVoxels(0);
@@ -113,8 +113,8 @@ fn pointers(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tal
     let points = Buffer::upload(&stream, &cloud.data, "points")?;
     let indices = Buffer::<i64>::new(&stream, 1_000, "indices")?;
     let (p, i) = (points.pointer(), indices.pointer());
-    let good = DeviceBatch::<f32>::padded(p, [1, 1_000, 3], i);
-    let wrong = [
+    let valid = DeviceBatch::<f32>::padded(p, [1, 1_000, 3], i);
+    let invalid = [
         ("more samples than rows", DeviceBatch::padded(p, [1, 249, 3], i)),
         ("no rows", DeviceBatch::padded(p, [1, 0, 3], i)),
         ("no axes", DeviceBatch::padded(p, [1, 1_000, 0], i)),
@@ -124,17 +124,17 @@ fn pointers(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tal
         ("too many rows", DeviceBatch::padded(p, [1, u32::MAX as usize, 3], i)),
         ("more rows than can be stepped over", DeviceBatch::padded(p, [1, 4_293_918_721, 3], i)),
         ("too many clouds", DeviceBatch::padded(p, [1 << 25, 1_000, 3], i)),
-        ("no starts", DeviceBatch { starts: Some((i, 0)), ..good }),
-        ("too many starts", DeviceBatch { starts: Some((i, 251)), ..good }),
+        ("no starts", DeviceBatch { starts: Some((i, 0)), ..valid }),
+        ("too many starts", DeviceBatch { starts: Some((i, 251)), ..valid }),
     ];
-    for (what, batch) in wrong {
+    for (label, batch) in invalid {
         // SAFETY: what is refused uses no memory.
         let result = unsafe { device.enqueue_sample(&sampler, &stream, &batch) };
-        tally.is(what, matches!(result, Err(Error::Sampling(_))));
+        tally.is(label, matches!(result, Err(Error::Sampling(_))));
     }
     let random = sampler.clone().start(Start::Random(1));
     // SAFETY: a random start is refused before any memory is used.
-    let result = unsafe { device.enqueue_sample(&random, &stream, &good) };
+    let result = unsafe { device.enqueue_sample(&random, &stream, &valid) };
     tally.is("a random start", matches!(result, Err(Error::Unsupported(_))));
     Ok(stream.synchronize()?)
 }
@@ -146,27 +146,27 @@ fn scratch(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tall
     let n = 100_000;
     let points = Buffer::upload(&stream, &cloud.data.repeat(100), "points")?;
     let indices = Buffer::<i64>::new(&stream, 250, "indices")?;
-    let wanted = device.sample_scratch_bytes::<f32>(&sampler, 1, n, 3, 250);
-    if wanted == 0 {
+    let required = device.sample_scratch_bytes::<f32>(&sampler, 1, n, 3, 250);
+    if required == 0 {
         tally.note("no scratch memory is needed");
         return Ok(());
     }
-    let scratch = Buffer::<u8>::new(&stream, wanted + 512, "scratch")?;
-    let at = scratch.pointer();
-    for (what, given) in [
-        ("too small", (at, wanted - 1)),
-        ("none at all", (at, 0)),
-        ("not aligned", (at + 128, wanted)),
+    let scratch = Buffer::<u8>::new(&stream, required + 512, "scratch")?;
+    let address = scratch.pointer();
+    for (label, provided) in [
+        ("too small", (address, required - 1)),
+        ("none at all", (address, 0)),
+        ("not aligned", (address + 128, required)),
     ] {
         let batch = DeviceBatch {
-            scratch: Some(given),
+            scratch: Some(provided),
             ..DeviceBatch::<f32>::padded(points.pointer(), [1, n, 3], indices.pointer())
         };
         // SAFETY: what is refused uses no memory.
         let result = unsafe { device.enqueue_sample(&sampler, &stream, &batch) };
         let text = result.as_ref().map_or_else(ToString::to_string, |()| String::new());
-        let named = text.contains(&wanted.to_string());
-        tally.is(what, named && matches!(result, Err(Error::Unsupported(_))));
+        let named = text.contains(&required.to_string());
+        tally.is(label, named && matches!(result, Err(Error::Unsupported(_))));
     }
     Ok(stream.synchronize()?)
 }
@@ -182,9 +182,9 @@ fn out_of_memory(
     let (clouds, rows) = (64, 4_000_000_000);
     let (_, total) = device.memory()?;
     let sampler = variant.of(Sampler::count(250));
-    let wanted = device.sample_scratch_bytes::<f32>(&sampler, clouds, rows, 3, 250);
-    if wanted <= total {
-        tally.note(format!("64 clouds of 4e9 rows take {wanted} bytes of scratch memory only"));
+    let required = device.sample_scratch_bytes::<f32>(&sampler, clouds, rows, 3, 250);
+    if required <= total {
+        tally.note(format!("64 clouds of 4e9 rows take {required} bytes of scratch memory only"));
     } else {
         let points = Buffer::upload(&stream, &cloud.data, "points")?;
         let lengths = Buffer::upload(&stream, &vec![0i64; clouds], "lengths")?;
@@ -195,28 +195,37 @@ fn out_of_memory(
         };
         // SAFETY: clouds of length 0 have no points to read, and 250 slots each.
         let result = unsafe { device.enqueue_sample(&sampler, &stream, &batch) };
-        let told = match &result {
-            Err(Error::OutOfMemory { wanted: bytes, free, total: all, fit: Some(fit), .. }) => {
+        let is_reported = match &result {
+            Err(Error::OutOfMemory {
+                wanted: bytes,
+                free,
+                total: reported_total,
+                fit: Some(fit),
+                ..
+            }) => {
                 let scratch = |rows| {
                     device.sample_scratch_bytes::<f32>(&sampler, clouds, rows, 3, 250.min(rows))
                 };
-                let fits = scratch(*fit) <= *free && scratch(*fit + 1) > *free;
-                *bytes == wanted && free <= all && *all == total && fits
+                let fit_is_largest = scratch(*fit) <= *free && scratch(*fit + 1) > *free;
+                *bytes == required
+                    && free <= reported_total
+                    && *reported_total == total
+                    && fit_is_largest
             }
             _ => false,
         };
         let text = result.map_or_else(|error| error.to_string(), |()| "no error".into());
-        tally.check(format!("{wanted} bytes"), if told { Ok(()) } else { Err(text) });
+        tally.check(format!("{required} bytes"), if is_reported { Ok(()) } else { Err(text) });
     }
     let buffer = Buffer::<u8>::new(&stream, 1 << 50, "a test").err();
-    let told = matches!(buffer, Some(Error::OutOfMemory { wanted: 0x4_0000_0000_0000, .. }));
-    tally.is("a petabyte", told);
+    let is_reported = matches!(buffer, Some(Error::OutOfMemory { wanted: 0x4_0000_0000_0000, .. }));
+    tally.is("a petabyte", is_reported);
     // The same stream remains usable.
-    let answer = Answer::new(std::slice::from_ref(cloud), 250)?;
+    let expected = Expected::new(std::slice::from_ref(cloud), 250)?;
     let mut batch = Resident::new(&stream, [1, 1_000, 3], 250, None)?;
-    batch.write(&answer.data)?;
+    batch.write(&expected.data)?;
     batch.enqueue(device, &stream, &sampler)?;
-    tally.check("the same stream", batch.compare(&answer)?);
+    tally.check("the same stream", batch.compare(&expected)?);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! CUDA graphs: a captured run samples the content of its memory at launch.
 
 use crate::clouds::Cloud;
-use crate::resident::{Answer, Resident};
+use crate::resident::{Expected, Resident};
 use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL, Variant};
@@ -36,22 +36,22 @@ fn clouds([b, n, d]: [usize; 3], seed: usize) -> Vec<Cloud<f32>> {
     (0..b).map(cloud).collect()
 }
 
-fn group(name: &'static str, shape: [usize; 3], wanted: usize) -> Group {
+fn group(name: &'static str, shape: [usize; 3], samples: usize) -> Group {
     Group::new(name, ALL, move || {
-        let answer = |seed| Answer::new(&clouds(shape, seed), wanted);
-        let answers = (0..REPLAYS).map(answer).collect::<Result<Vec<_>>>()?;
+        let expected = |seed| Expected::new(&clouds(shape, seed), samples);
+        let all_expected = (0..REPLAYS).map(expected).collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
-            for given in [true, false] {
-                let what = if given { "scratch given" } else { "scratch from the pool" };
-                match replayed(device, part, given, shape, wanted, &answers, tally) {
+            for provided in [true, false] {
+                let label = if provided { "scratch given" } else { "scratch from the pool" };
+                match replayed(device, part, provided, shape, samples, &all_expected, tally) {
                     // Older drivers can't capture a cooperative launch.
                     Err(Error::Driver { call, reason }) if part == "peak" || part == "auto" => {
-                        tally.refuse(format!("{what}: {call}: {reason}"));
+                        tally.refuse(format!("{label}: {call}: {reason}"));
                     }
                     Err(Error::Kernel { name, reason }) if part == "peak" || part == "auto" => {
-                        tally.refuse(format!("{what}: the kernel {name}: {reason}"));
+                        tally.refuse(format!("{label}: the kernel {name}: {reason}"));
                     }
-                    result => drop(tally.take(what, result)),
+                    result => drop(tally.take(label, result)),
                 }
             }
             Ok(())
@@ -62,25 +62,26 @@ fn group(name: &'static str, shape: [usize; 3], wanted: usize) -> Group {
 fn replayed(
     device: &Gpu,
     part: &str,
-    given: bool,
+    provided: bool,
     shape: [usize; 3],
-    wanted: usize,
-    answers: &[Answer<f32>],
+    samples: usize,
+    all_expected: &[Expected<f32>],
     tally: &mut Tally,
 ) -> Result<(), Error> {
     let stream = Stream::new(device)?;
-    let sampler = Variant::plain(variants::algorithm(part)).of(Sampler::count(wanted));
-    let mut batch = Resident::new(&stream, shape, wanted, given.then_some(&sampler))?;
+    let sampler = Variant::plain(variants::algorithm(part)).of(Sampler::count(samples));
+    let mut batch = Resident::new(&stream, shape, samples, provided.then_some(&sampler))?;
     // The first use of a kernel loads it, which a capture may not.
-    batch.write(&answers[0].data)?;
+    batch.write(&all_expected[0].data)?;
     batch.enqueue(device, &stream, &sampler)?;
     stream.synchronize()?;
     let graph = stream.capture(|| batch.enqueue(device, &stream, &sampler))?;
-    for (replay, answer) in answers.iter().enumerate() {
-        batch.write(&answer.data)?;
+    for (replay, expected) in all_expected.iter().enumerate() {
+        batch.write(&expected.data)?;
         // SAFETY: the batch outlives the launches, which `compare` waits for.
         unsafe { graph.launch(&stream)? };
-        tally.check(format!("scratch given: {given}, replay {replay}"), batch.compare(answer)?);
+        tally
+            .check(format!("scratch given: {provided}, replay {replay}"), batch.compare(expected)?);
     }
     Ok(())
 }

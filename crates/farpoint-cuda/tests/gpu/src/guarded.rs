@@ -26,11 +26,11 @@ impl<E: Element + PartialEq> Guarded<E> {
     }
 
     /// The numbers, once the stream is done; an error if a rim was written.
-    pub(crate) fn read(&self, what: &str) -> anyhow::Result<Vec<E>> {
+    pub(crate) fn read(&self, label: &str) -> anyhow::Result<Vec<E>> {
         let all = self.buffer.download(self.len + 2 * RIM)?;
         let rims = [&all[..RIM], &all[RIM + self.len..]];
         let whole = rims.into_iter().flatten().all(|x| *x == self.fill);
-        anyhow::ensure!(whole, "{what} was written beyond its ends");
+        anyhow::ensure!(whole, "{label} was written beyond its ends");
         Ok(all[RIM..RIM + self.len].to_vec())
     }
 

@@ -17,9 +17,9 @@ use std::time::Instant;
 const GENERATED: usize = 250_000_000;
 /// Rooms that they consist of, and the offset of a copy.
 const ROOMS: usize = 16;
-const MOVED: f64 = 0.000_37;
+const OFFSET: f64 = 0.000_37;
 /// Rows that are compared with a prefix at a time.
-const AT_ONCE: usize = 1 << 26;
+const CHUNK: usize = 1 << 26;
 
 #[derive(clap::Args)]
 pub(crate) struct Large {
@@ -43,7 +43,7 @@ pub(crate) struct Large {
 impl Large {
     pub(crate) fn run(&self) -> Result<bool> {
         ensure!(self.points >= 4, "a quarter of {} points is none", self.points);
-        println!("{}", Machine::here());
+        println!("{}", Machine::detect());
         if self.double { self.sample::<f64>() } else { self.sample::<f32>() }
     }
 
@@ -52,24 +52,24 @@ impl Large {
         let gpu = Gpu::new(0)?;
         let stream = Stream::new(&gpu)?;
         let points = rows.upload(&stream)?;
-        let wanted = rows.len / 4;
-        let (samples, milliseconds) = self.measure(&gpu, &stream, &points, wanted)?;
+        let count = rows.len / 4;
+        let (samples, milliseconds) = self.measure(&gpu, &stream, &points, count)?;
         println!(
-            "{} points, {} bits: {wanted} samples in {milliseconds:.1} ms",
+            "{} points, {} bits: {count} samples in {milliseconds:.1} ms",
             rows.len,
             8 * size_of::<T>()
         );
-        let mut good = samples.same;
+        let mut passed = samples.same;
         for step in 1..=self.prefixes {
             let share = f64::from(step) / f64::from(self.prefixes);
-            let k = ((wanted - 1) as f64).powf(share) as usize;
-            good &= samples.is_greedy(&stream, &rows, &points, k.clamp(1, wanted - 1))?;
+            let k = ((count - 1) as f64).powf(share) as usize;
+            passed &= samples.is_greedy(&stream, &rows, &points, k.clamp(1, count - 1))?;
         }
         if self.cpu {
-            good &= samples.is_of_cpu(&rows)?;
+            passed &= samples.matches_cpu(&rows)?;
         }
-        println!("{}", if good { "all right" } else { "WRONG" });
-        Ok(good)
+        println!("{}", if passed { "all right" } else { "WRONG" });
+        Ok(passed)
     }
 
     /// Returns the samples, and the median time of the runs after the first.
@@ -78,13 +78,13 @@ impl Large {
         gpu: &Gpu,
         stream: &Stream,
         points: &Buffer<T>,
-        wanted: usize,
+        count: usize,
     ) -> Result<(Samples<T>, f64)> {
         let (len, mut times) = (points.len() / 3, Vec::new());
-        let sampler = Sampler::count(wanted).algorithm(Algorithm::peak());
-        let indices = Buffer::<i64>::new(stream, wanted, "indices of a test")?;
-        let values = Buffer::<T>::new(stream, wanted, "values of a test")?;
-        let bytes = gpu.sample_scratch_bytes::<T>(&sampler, 1, len, 3, wanted);
+        let sampler = Sampler::count(count).algorithm(Algorithm::peak());
+        let indices = Buffer::<i64>::new(stream, count, "indices of a test")?;
+        let values = Buffer::<T>::new(stream, count, "values of a test")?;
+        let bytes = gpu.sample_scratch_bytes::<T>(&sampler, 1, len, 3, count);
         let scratch = Buffer::<u8>::new(stream, bytes, "scratch memory of a test")?;
         let batch = DeviceBatch {
             values: Some(values.pointer()),
@@ -100,7 +100,7 @@ impl Large {
             events[1].record(stream)?;
             stream.synchronize()?;
             times.push(events[1].seconds_since(&events[0])? * 1e3);
-            let (indices, values) = (indices.download(wanted)?, values.download(wanted)?);
+            let (indices, values) = (indices.download(count)?, values.download(count)?);
             match &mut samples {
                 None => samples = Some(Samples { indices, values, same: true }),
                 Some(first) => first.same &= first.indices == indices && first.values == values,
@@ -150,17 +150,17 @@ impl<T: CudaScalar> LargeCloud<T> {
     /// Returns coordinate number `at` of all, row by row.
     fn number(&self, at: usize) -> T {
         let copy = at / self.base.data.len();
-        self.base.data[at % self.base.data.len()] + T::from_f64(copy as f64 * MOVED)
+        self.base.data[at % self.base.data.len()] + T::from_f64(copy as f64 * OFFSET)
     }
 
     /// Returns the whole cloud in host memory.
-    pub(crate) fn whole(self) -> Cloud<T> {
+    pub(crate) fn into_cloud(self) -> Cloud<T> {
         if self.base.data.len() == 3 * self.len {
             return self.base;
         }
         let mut data = Vec::with_capacity(3 * self.len);
         while data.len() < 3 * self.len {
-            let moved = T::from_f64((data.len() / self.base.data.len()) as f64 * MOVED);
+            let moved = T::from_f64((data.len() / self.base.data.len()) as f64 * OFFSET);
             let rest = self.base.data.len().min(3 * self.len - data.len());
             data.extend(self.base.data[..rest].iter().map(|&x| x + moved));
         }
@@ -171,11 +171,11 @@ impl<T: CudaScalar> LargeCloud<T> {
         let (all, each) = (3 * self.len, self.base.data.len());
         let mut points = Buffer::<T>::new(stream, all, "points of a test")?;
         for begin in (0..all).step_by(each) {
-            let moved = T::from_f64((begin / each) as f64 * MOVED);
+            let moved = T::from_f64((begin / each) as f64 * OFFSET);
             let rest = &self.base.data[..each.min(all - begin)];
-            for (k, part) in rest.chunks(AT_ONCE).enumerate() {
+            for (k, part) in rest.chunks(CHUNK).enumerate() {
                 let part: Vec<T> = part.iter().map(|&x| x + moved).collect();
-                points.write(begin + k * AT_ONCE, &part)?;
+                points.write(begin + k * CHUNK, &part)?;
             }
         }
         Ok(points)
@@ -204,10 +204,10 @@ impl<T: CudaScalar> Samples<T> {
             .flat_map(|&row| (0..3).map(move |axis| rows.number(3 * row as usize + axis)))
             .collect();
         let chosen = Buffer::upload(stream, &chosen, "samples of a test")?;
-        let distances = Buffer::<T>::new(stream, AT_ONCE.min(rows.len), "distances of a test")?;
+        let distances = Buffer::<T>::new(stream, CHUNK.min(rows.len), "distances of a test")?;
         let (mut farthest, mut first) = (T::from_f64(-1.0), 0);
-        for row in (0..rows.len).step_by(AT_ONCE) {
-            let count = AT_ONCE.min(rows.len - row);
+        for row in (0..rows.len).step_by(CHUNK) {
+            let count = CHUNK.min(rows.len - row);
             let from = points.pointer() + (3 * row * size_of::<T>()) as u64;
             let pairs = DevicePairs::<T>::padded([from, chosen.pointer()], 1, [count, k], 3)
                 .answers([Some(distances.pointer()), None], [None, None]);
@@ -230,7 +230,7 @@ impl<T: CudaScalar> Samples<T> {
     }
 
     /// Returns whether the CPU chooses the same.
-    fn is_of_cpu(&self, rows: &LargeCloud<T>) -> Result<bool> {
+    fn matches_cpu(&self, rows: &LargeCloud<T>) -> Result<bool> {
         let data = (0..3 * rows.len).map(|at| rows.number(at)).collect();
         let job = on_cpu(Sampler::count(self.indices.len()), rows.len);
         let truth = job.sample(&Cloud { data, dims: 3 })?;
@@ -252,6 +252,6 @@ mod tests {
         let base = Cloud { data: vec![1.0, 2.0, 3.0], dims: 3 };
         let rows = LargeCloud { base, len: 2 };
         let numbers: Vec<f64> = (0..6).map(|at| rows.number(at)).collect();
-        assert_eq!(numbers, [1.0, 2.0, 3.0, 1.0 + MOVED, 2.0 + MOVED, 3.0 + MOVED]);
+        assert_eq!(numbers, [1.0, 2.0, 3.0, 1.0 + OFFSET, 2.0 + OFFSET, 3.0 + OFFSET]);
     }
 }

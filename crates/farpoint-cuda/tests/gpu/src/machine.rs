@@ -14,7 +14,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn here() -> Self {
+    pub(crate) fn detect() -> Self {
         let cards = Properties::all().unwrap_or_default();
         let cards: Vec<_> = cards
             .iter()

@@ -7,16 +7,17 @@ mod awkward;
 mod batches;
 mod calls;
 mod clouds;
+mod concurrent;
 mod edges;
 mod equality;
 mod errors;
 mod fastpoint;
-mod give_up;
 mod graphs;
 mod guarded;
 mod large;
 mod machine;
 mod memory;
+mod multi_gpu;
 mod neighbors;
 mod pointers;
 mod progress;
@@ -26,12 +27,11 @@ mod resident;
 mod runner;
 mod search;
 mod share;
-mod shared;
 mod small;
 mod spilled;
 mod streams;
 mod tally;
-mod together;
+mod timeouts;
 mod truth;
 mod values;
 mod variants;
@@ -56,7 +56,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Compare everything with the CPU; ends with status 1 if something differs
+    /// Compare everything with the CPU; exits with status 1 if something differs
     Test(Test),
     /// A few seconds of everything
     Small {
@@ -71,7 +71,7 @@ enum Command {
         /// Only this tool: memcheck, racecheck or synccheck
         #[arg(long)]
         tool: Vec<String>,
-        /// Only checks whose name holds this text
+        /// Only checks whose name contains this text
         #[arg(long)]
         only: Vec<String>,
         /// Write a record in Markdown
@@ -82,11 +82,11 @@ enum Command {
     Large(large::Large),
     /// Clouds with outliers, of all exponents and the like, timed beside a room
     Edges(edges::Edges),
-    /// A large cloud on one GPU, on several, and partly in host memory, timed by turns and compared
+    /// A large cloud on one GPU, on several, and partly in host memory, timed in turn and compared
     Share(share::Share),
-    /// Calls at once, as one of the processes that a test starts
+    /// Concurrent calls, as one of the processes that a test starts
     #[command(hide = true)]
-    Together,
+    Concurrent,
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -108,13 +108,13 @@ struct Test {
 
 #[derive(Args)]
 struct Checks {
-    /// Only checks whose name holds this text, such as "peak" or "batch"; may be repeated
+    /// Only checks whose name contains this text, such as "peak" or "batch"; may be repeated
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
     /// Write a record in Markdown
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Seconds after which a check counts as hanging; the run ends then
+    /// Time limit of a check in seconds; a check that exceeds it ends the run
     #[arg(long, default_value_t = 120)]
     limit: u64,
     /// Seconds that a kernel may wait without progress before it gives up
@@ -140,7 +140,7 @@ fn main() -> ExitCode {
         Command::Large(large) => large.run(),
         Command::Edges(edges) => edges.run(),
         Command::Share(share) => share.run(),
-        Command::Together => together::alone(),
+        Command::Concurrent => concurrent::run_as_process(),
         Command::Devices => devices(),
     };
     match result {
@@ -165,7 +165,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(equality::groups(quick));
     groups.extend(awkward::groups(quick));
     groups.extend(batches::groups(quick));
-    groups.extend(shared::groups(quick));
+    groups.extend(multi_gpu::groups(quick));
     groups.extend(spilled::groups(quick));
     groups.extend(pointers::groups());
     groups.extend(graphs::groups());
@@ -173,8 +173,8 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(streams::groups());
     groups.extend(progress::groups());
     groups.extend(memory::groups());
-    groups.extend(give_up::groups());
-    groups.extend(together::groups());
+    groups.extend(timeouts::groups());
+    groups.extend(concurrent::groups());
     groups.extend(neighbors::groups(quick));
     groups.extend(search::groups(quick));
     groups.extend(values::groups(quick));
@@ -194,7 +194,7 @@ fn older(capability: u32) -> Vec<Group> {
     groups.extend(equality::several_blocks());
     groups.extend(batches::several_blocks());
     groups.extend(neighbors::several_blocks());
-    groups.extend(give_up::groups());
+    groups.extend(timeouts::groups());
     groups.into_iter().map(|group| group.on_card(capability)).collect()
 }
 

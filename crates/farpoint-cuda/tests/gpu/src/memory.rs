@@ -2,7 +2,7 @@
 //! pinned memory is complete when the call returns.
 
 use crate::clouds::Cloud;
-use crate::resident::{Answer, Resident};
+use crate::resident::{Expected, Resident};
 use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL};
@@ -14,10 +14,10 @@ use std::ptr;
 
 /// Runs that are measured, and those before, after which pools have their final size.
 const RUNS: usize = 200;
-const WARM: usize = 30;
+const WARM_UP: usize = 30;
 
 /// Tolerance in bytes: a tenth of the loss if runs leaked their points.
-const SLACK: usize = 16 << 20;
+const TOLERANCE: usize = 16 << 20;
 
 pub(crate) fn groups() -> Vec<Group> {
     vec![leaks(), pinned_memory()]
@@ -34,7 +34,7 @@ impl Pinned {
     fn new(len: usize) -> Result<Self> {
         let (mut context, mut numbers) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: device 0 is open, so that the driver is there; each call writes what it is given the
-        // address of, and the context is put back where it was.
+        // address of, and the previous context is restored.
         let codes = unsafe {
             [
                 sys::cuDevicePrimaryCtxRetain(&mut context, 0),
@@ -97,37 +97,37 @@ fn leaks() -> Group {
     const N: usize = 70_000;
     Group::new(format!("memory after {RUNS} runs"), ALL, || {
         let cloud = Cloud::<f32>::of(Kind::Room, N, 1);
-        let answer = Answer::new(std::slice::from_ref(&cloud), 200)?;
-        let wrong = Sampler::count(200).start(farpoint::Start::Index(N));
+        let expected_samples = Expected::new(std::slice::from_ref(&cloud), 200)?;
+        let cpu_job = Sampler::count(200).start(farpoint::Start::Index(N));
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let algorithm = variants::algorithm(part);
             let sampler = Sampler::count(200).algorithm(algorithm);
-            let refused = sampler.clone().start(farpoint::Start::Index(N));
+            let invalid = sampler.clone().start(farpoint::Start::Index(N));
             let run = |tally: &mut Tally| -> Result<()> {
                 // All interfaces, with an error between them.
                 sampler.on(device).sample(&cloud)?;
                 let stream = Stream::new(device)?;
                 let mut batch = Resident::new(&stream, [1, N, 3], 200, None)?;
-                batch.write(&answer.data)?;
+                batch.write(&expected_samples.data)?;
                 batch.enqueue(device, &stream, &sampler)?;
-                tally.check("a run", batch.compare(&answer)?);
-                let error = refused.on(device).sample(&cloud).err().map(|error| error.to_string());
-                let expected = wrong.sample(&cloud).err().map(|error| error.to_string());
+                tally.check("a run", batch.compare(&expected_samples)?);
+                let error = invalid.on(device).sample(&cloud).err().map(|error| error.to_string());
+                let expected = cpu_job.sample(&cloud).err().map(|error| error.to_string());
                 tally.is("the CPU's error", error == expected);
                 Ok(())
             };
-            for _ in 0..WARM {
+            for _ in 0..WARM_UP {
                 run(tally)?;
             }
             let (free, host) = (device.memory()?.0, resident_bytes());
             for _ in 0..RUNS {
                 run(tally)?;
             }
-            let lost = free.saturating_sub(device.memory()?.0);
-            let grown = resident_bytes().saturating_sub(host);
-            tally.note(format!("lost on the card {lost} bytes, on the host {grown}"));
-            tally.is(format!("{lost} bytes of the card lost"), lost <= SLACK);
-            tally.is(format!("{grown} bytes of the host lost"), grown <= 4 * SLACK);
+            let leaked = free.saturating_sub(device.memory()?.0);
+            let growth = resident_bytes().saturating_sub(host);
+            tally.note(format!("lost on the card {leaked} bytes, on the host {growth}"));
+            tally.is(format!("{leaked} bytes of the card lost"), leaked <= TOLERANCE);
+            tally.is(format!("{growth} bytes of the host lost"), growth <= 4 * TOLERANCE);
             Ok(())
         })
     })

@@ -23,35 +23,40 @@ pub(crate) enum RowLayout {
 
 /// A batch of clouds and its requested results, with lists in device memory or without.
 #[derive(Clone)]
-pub(crate) struct Ask {
+pub(crate) struct Spec {
     pub(crate) name: &'static str,
     pub(crate) layout: RowLayout,
     /// Rows of each cloud; padded to the largest number, or one after another.
     pub(crate) lengths: Vec<usize>,
     pub(crate) ragged: bool,
     /// Samples per cloud, and of each if they differ.
-    pub(crate) wanted: usize,
+    pub(crate) max_samples: usize,
     pub(crate) samples: Option<Vec<usize>>,
     /// Starts per cloud.
     pub(crate) starts: Option<usize>,
-    pub(crate) given_scratch: bool,
+    pub(crate) provides_scratch: bool,
     /// Set for all results, else indices alone.
-    pub(crate) all_answers: bool,
+    pub(crate) all_outputs: bool,
 }
 
-impl Ask {
+impl Spec {
     /// Padded rows and no options.
-    pub(crate) fn plain(name: &'static str, clouds: usize, rows: usize, wanted: usize) -> Self {
+    pub(crate) fn plain(
+        name: &'static str,
+        clouds: usize,
+        rows: usize,
+        max_samples: usize,
+    ) -> Self {
         Self {
             name,
             layout: RowLayout::Rows,
             lengths: vec![rows; clouds],
             ragged: false,
-            wanted,
+            max_samples,
             samples: None,
             starts: None,
-            given_scratch: true,
-            all_answers: true,
+            provides_scratch: true,
+            all_outputs: true,
         }
     }
 
@@ -63,7 +68,7 @@ impl Ask {
     fn slots(&self) -> (usize, Vec<usize>) {
         let b = self.lengths.len();
         match &self.samples {
-            None => (b * self.wanted, (0..b).map(|cloud| cloud * self.wanted).collect()),
+            None => (b * self.max_samples, (0..b).map(|cloud| cloud * self.max_samples).collect()),
             // From the last cloud to the first, to be different.
             Some(samples) => {
                 let slots = (0..b).map(|cloud| samples[cloud + 1..].iter().sum()).collect();
@@ -73,45 +78,49 @@ impl Ask {
     }
 
     fn samples_of(&self, cloud: usize) -> usize {
-        self.samples.as_ref().map_or(self.wanted, |samples| samples[cloud])
+        self.samples.as_ref().map_or(self.max_samples, |samples| samples[cloud])
     }
 }
 
 pub(crate) fn groups() -> Vec<Group> {
-    vec![group::<f32>(asks()), group::<f64>(asks()), bad_rows()]
+    vec![group::<f32>(specs()), group::<f64>(specs()), bad_rows()]
 }
 
-fn asks() -> Vec<Ask> {
+fn specs() -> Vec<Spec> {
     let some = vec![700, 0, 1, 650, 33, 700];
-    let plain = Ask::plain("rows", 6, 700, 120);
+    let plain = Spec::plain("rows", 6, 700, 120);
     vec![
-        Ask { all_answers: false, ..Ask::plain("indices alone", 6, 700, 120) },
-        Ask { layout: RowLayout::Gaps, given_scratch: false, ..Ask::plain("gaps", 3, 3_000, 200) },
-        Ask {
+        Spec { all_outputs: false, ..Spec::plain("indices alone", 6, 700, 120) },
+        Spec {
+            layout: RowLayout::Gaps,
+            provides_scratch: false,
+            ..Spec::plain("gaps", 3, 3_000, 200)
+        },
+        Spec {
             layout: RowLayout::Axes,
             lengths: some.clone(),
-            ..Ask { name: "lengths", ..plain.clone() }
+            ..Spec { name: "lengths", ..plain.clone() }
         },
-        Ask {
+        Spec {
             name: "ragged, samples and starts",
             lengths: some.clone(),
             ragged: true,
-            wanted: 700,
+            max_samples: 700,
             samples: Some(vec![100, 0, 1, 650, 40, 3]),
             starts: Some(1),
             ..plain.clone()
         },
-        Ask {
+        Spec {
             name: "ragged axes, pool",
             layout: RowLayout::Axes,
             lengths: some,
             ragged: true,
-            given_scratch: false,
+            provides_scratch: false,
             ..plain.clone()
         },
-        Ask { starts: Some(3), ..Ask::plain("three starts", 4, 900, 250) },
-        Ask::plain("nothing wanted", 3, 500, 0),
-        Ask::plain("one large", 1, 20_000, 5_000),
+        Spec { starts: Some(3), ..Spec::plain("three starts", 4, 900, 250) },
+        Spec::plain("no samples", 3, 500, 0),
+        Spec::plain("one large", 1, 20_000, 5_000),
         plain,
     ]
 }
@@ -119,14 +128,14 @@ fn asks() -> Vec<Ask> {
 /// For the sanitizer.
 pub(crate) fn small() -> Vec<Group> {
     let lengths = vec![300, 0, 1, 33];
-    let plain = Ask { lengths, ..Ask::plain("lengths", 4, 300, 60) };
-    let ragged = Ask { name: "ragged", ragged: true, starts: Some(1), ..plain.clone() };
+    let plain = Spec { lengths, ..Spec::plain("lengths", 4, 300, 60) };
+    let ragged = Spec { name: "ragged", ragged: true, starts: Some(1), ..plain.clone() };
     vec![group::<f32>(vec![plain.clone(), ragged]), group::<f64>(vec![plain])]
 }
 
 /// A batch in the layout under test, and the CPU's result.
 struct Case<T> {
-    ask: Ask,
+    spec: Spec,
     data: Vec<T>,
     strides: [i64; 2],
     starts: Vec<i64>,
@@ -135,80 +144,83 @@ struct Case<T> {
 }
 
 impl<T: CudaScalar> Case<T> {
-    fn new(ask: Ask) -> Result<Self> {
+    fn new(spec: Spec) -> Result<Self> {
         let kinds = [Kind::Room, Kind::Lattice, Kind::Object, Kind::Duplicated];
-        let clouds: Vec<Cloud<T>> = (0..ask.lengths.len())
-            .map(|k| Cloud::of(kinds[k % 4], ask.lengths[k], k as u64))
+        let clouds: Vec<Cloud<T>> = (0..spec.lengths.len())
+            .map(|k| Cloud::of(kinds[k % 4], spec.lengths[k], k as u64))
             .collect();
-        let padded = (!ask.ragged).then_some(ask.rows());
-        let (data, strides) = laid_out(ask.layout, padded, &clouds);
+        let padded = (!spec.ragged).then_some(spec.rows());
+        let (data, strides) = laid_out(spec.layout, padded, &clouds);
         let mut starts = Vec::new();
         let mut truth = Vec::new();
         for (k, cloud) in clouds.iter().enumerate() {
             let n = cloud.len();
-            let m = ask.samples_of(k).min(n);
-            let given: Vec<usize> = match ask.starts {
+            let m = spec.samples_of(k).min(n);
+            let start_rows: Vec<usize> = match spec.starts {
                 Some(count) => (0..count).map(|s| (n * (s + 1) / (count + 1)) % n.max(1)).collect(),
                 None => vec![0],
             };
-            starts.extend(given.iter().map(|&row| row as i64));
+            starts.extend(start_rows.iter().map(|&row| row as i64));
             truth.push(if m == 0 {
                 (vec![], vec![], if n > 0 { T::INFINITY } else { T::ZERO })
             } else {
-                let job = Sampler::count(m).start(Start::Indices(given));
+                let job = Sampler::count(m).start(Start::Indices(start_rows));
                 let sample = on_cpu(job, n).sample(cloud)?;
                 (sample.indices, sample.squared_distances, sample.squared_covering_radius)
             });
         }
-        Ok(Self { ask, data, strides, starts, truth })
+        Ok(Self { spec, data, strides, starts, truth })
     }
 
     fn compare(&self, device: &Gpu, sampler: &Sampler) -> Result<()> {
         let stream = Stream::new(device)?;
-        let (ask, b) = (&self.ask, self.ask.lengths.len());
-        let (slots, firsts) = ask.slots();
+        let (spec, b) = (&self.spec, self.spec.lengths.len());
+        let (slots, firsts) = spec.slots();
         let points = Buffer::upload(&stream, &self.data, "points")?;
         let list = |numbers: Vec<usize>| -> Result<Buffer<i64>> {
             let numbers: Vec<i64> = numbers.into_iter().map(|n| n as i64).collect();
             Ok(Buffer::upload(&stream, &numbers, "a list")?)
         };
-        let offsets = list((0..=b).map(|end| ask.lengths[..end].iter().sum()).collect())?;
-        let lengths = list(ask.lengths.clone())?;
-        let samples = list(ask.samples.clone().unwrap_or_default())?;
+        let offsets = list((0..=b).map(|end| spec.lengths[..end].iter().sum()).collect())?;
+        let lengths = list(spec.lengths.clone())?;
+        let samples = list(spec.samples.clone().unwrap_or_default())?;
         let first_slots = list(firsts.clone())?;
         let starts = Buffer::upload(&stream, &self.starts, "starts")?;
         let (indices, values) =
             (Guarded::<i64>::new(&stream, slots)?, Guarded::<T>::new(&stream, slots)?);
         let (covering, chosen) = (Guarded::<T>::new(&stream, b)?, Guarded::<i64>::new(&stream, b)?);
-        let bytes = device.sample_scratch_bytes::<T>(sampler, b, ask.rows(), 3, ask.wanted);
-        let scratch = Guarded::<u8>::new(&stream, if ask.given_scratch { bytes } else { 0 })?;
-        let all = |pointer: u64| ask.all_answers.then_some(pointer);
-        let differ = ask.lengths.iter().any(|&n| n != ask.rows());
+        let bytes = device.sample_scratch_bytes::<T>(sampler, b, spec.rows(), 3, spec.max_samples);
+        let scratch = Guarded::<u8>::new(&stream, if spec.provides_scratch { bytes } else { 0 })?;
+        let all = |pointer: u64| spec.all_outputs.then_some(pointer);
+        let differ = spec.lengths.iter().any(|&n| n != spec.rows());
         let batch = DeviceBatch {
             strides: self.strides,
-            offsets: ask.ragged.then_some(offsets.pointer()),
-            lengths: (differ && !ask.ragged).then_some(lengths.pointer()),
-            samples: ask.samples.as_ref().map(|_| samples.pointer()),
-            slots: ask.samples.as_ref().map(|_| first_slots.pointer()),
-            starts: ask.starts.map(|count| (starts.pointer(), count)),
+            offsets: spec.ragged.then_some(offsets.pointer()),
+            lengths: (differ && !spec.ragged).then_some(lengths.pointer()),
+            samples: spec.samples.as_ref().map(|_| samples.pointer()),
+            slots: spec.samples.as_ref().map(|_| first_slots.pointer()),
+            starts: spec.starts.map(|count| (starts.pointer(), count)),
             values: all(values.pointer()),
             covering: all(covering.pointer()),
             chosen: all(chosen.pointer()),
-            scratch: ask.given_scratch.then_some((scratch.pointer(), bytes)),
-            ..DeviceBatch::<T>::padded(points.pointer(), [b, ask.rows(), 3], indices.pointer())
+            scratch: spec.provides_scratch.then_some((scratch.pointer(), bytes)),
+            ..DeviceBatch::<T>::padded(points.pointer(), [b, spec.rows(), 3], indices.pointer())
         };
         // SAFETY: the arrays have the sizes given and outlive the stream's work.
         unsafe { device.enqueue_sample(sampler, &stream, &batch)? };
         stream.synchronize()?;
         scratch.read("scratch memory")?;
-        let answer = (indices.read("indices")?, values.read("values")?);
+        let output = (indices.read("indices")?, values.read("values")?);
         let ends = (covering.read("covering radii")?, chosen.read("counts")?);
-        if !ask.all_answers {
+        if !spec.all_outputs {
             let untouched = [values.untouched(), covering.untouched()];
-            let touched = answer.1.iter().any(|x| *x != untouched[0]);
-            ensure!(!touched && ends.0.iter().all(|x| *x == untouched[1]), "written unasked");
+            let touched = output.1.iter().any(|x| *x != untouched[0]);
+            ensure!(
+                !touched && ends.0.iter().all(|x| *x == untouched[1]),
+                "written without request"
+            );
         }
-        (0..b).try_for_each(|cloud| self.cloud(cloud, firsts[cloud], &answer, &ends))
+        (0..b).try_for_each(|cloud| self.cloud(cloud, firsts[cloud], &output, &ends))
     }
 
     /// Compares one cloud's slots.
@@ -221,15 +233,18 @@ impl<T: CudaScalar> Case<T> {
     ) -> Result<()> {
         let (rows, distances, radius) = &self.truth[cloud];
         let m = rows.len();
-        let slots = first..first + self.ask.samples_of(cloud);
-        let (found, left) = indices[slots.clone()].split_at(m);
+        let slots = first..first + self.spec.samples_of(cloud);
+        let (found, remaining) = indices[slots.clone()].split_at(m);
         let found: Vec<usize> = found.iter().map(|&row| row as usize).collect();
         let values = &values[slots];
-        let told = if self.ask.all_answers { &values[..m] } else { &distances[..] };
-        first_difference(&found, rows, told, distances)
+        let distances_found = if self.spec.all_outputs { &values[..m] } else { &distances[..] };
+        first_difference(&found, rows, distances_found, distances)
             .map_err(|reason| anyhow::anyhow!("cloud {cloud}: {reason}"))?;
-        ensure!(left.iter().all(|&row| row == -1), "cloud {cloud}: a slot left over is not -1");
-        if self.ask.all_answers {
+        ensure!(
+            remaining.iter().all(|&row| row == -1),
+            "cloud {cloud}: a slot left over is not -1"
+        );
+        if self.spec.all_outputs {
             let zeros = values[m..].iter().all(|&value| value == T::ZERO);
             ensure!(zeros, "cloud {cloud}: a distance left over is not 0");
             let (covering, chosen) = (covering[cloud], chosen[cloud]);
@@ -268,20 +283,20 @@ pub(crate) fn laid_out<T: CudaScalar>(
     (data, strides)
 }
 
-fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
+fn group<T: CudaScalar>(specs: Vec<Spec>) -> Group {
     Group::new(format!("device pointers {}", T::SUFFIX), ALL, move || {
-        let cases = asks.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
+        let cases = specs.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (variant, case) in
                 variants::all(part).iter().flat_map(|v| cases.iter().map(move |c| (v, c)))
             {
-                let sampler = variant.of(Sampler::count(case.ask.wanted));
-                let what = format!("{}, {}", variant.name, case.ask.name);
+                let sampler = variant.of(Sampler::count(case.spec.max_samples));
+                let label = format!("{}, {}", variant.name, case.spec.name);
                 match case.compare(device, &sampler) {
-                    Ok(()) => tally.check(what, Ok(())),
+                    Ok(()) => tally.check(label, Ok(())),
                     Err(error) => match error.downcast::<farpoint_cuda::Error>() {
-                        Ok(error) => drop(tally.take::<()>(what, Err(error))),
-                        Err(error) => tally.check(what, Err(format!("{error:#}"))),
+                        Ok(error) => drop(tally.take::<()>(label, Err(error))),
+                        Err(error) => tally.check(label, Err(format!("{error:#}"))),
                     },
                 }
             }
@@ -319,40 +334,41 @@ mod tests {
 
     /// The kernels' interpretation of a batch (`kernels/common/batch.cuh`), on the CPU.
     #[test]
-    fn what_is_expected_is_what_a_batch_means() {
-        for ask in asks() {
-            let case = Case::<f32>::new(ask.clone()).unwrap();
-            let (slots, firsts) = ask.slots();
-            let b = ask.lengths.len();
-            let mut answer = (vec![i64::MIN; slots], vec![f32::NAN; slots]);
+    fn expected_results_follow_the_definition_of_a_batch() {
+        for spec in specs() {
+            let case = Case::<f32>::new(spec.clone()).unwrap();
+            let (slots, firsts) = spec.slots();
+            let b = spec.lengths.len();
+            let mut output = (vec![i64::MIN; slots], vec![f32::NAN; slots]);
             let mut ends = (vec![f32::NAN; b], vec![i64::MIN; b]);
             for (cloud, &slot) in firsts.iter().enumerate() {
-                let first: usize = match ask.ragged {
-                    true => ask.lengths[..cloud].iter().sum(),
-                    false => cloud * ask.rows(),
+                let first: usize = match spec.ragged {
+                    true => spec.lengths[..cloud].iter().sum(),
+                    false => cloud * spec.rows(),
                 };
-                let shape = [ask.lengths[cloud], 3];
+                let shape = [spec.lengths[cloud], 3];
                 let strides = case.strides.map(|stride| stride as isize);
                 let offset = first as isize * strides[0];
                 let view = Strided::new(&case.data, shape, offset, strides).unwrap();
-                let m = ask.samples_of(cloud).min(shape[0]);
-                let count = ask.starts.unwrap_or(1);
-                let given = &case.starts[cloud * count..][..count];
-                let given = Start::Indices(given.iter().map(|&row| row as usize).collect());
-                let job = if m == 0 { Start::Index(0) } else { given };
+                let m = spec.samples_of(cloud).min(shape[0]);
+                let count = spec.starts.unwrap_or(1);
+                let start_rows = &case.starts[cloud * count..][..count];
+                let start_rows =
+                    Start::Indices(start_rows.iter().map(|&row| row as usize).collect());
+                let job = if m == 0 { Start::Index(0) } else { start_rows };
                 let sample = Sampler::count(m).start(job).sample(&view).unwrap();
-                for k in 0..ask.samples_of(cloud) {
-                    answer.0[slot + k] = sample.indices.get(k).map_or(-1, |&row| row as i64);
-                    answer.1[slot + k] = sample.squared_distances.get(k).copied().unwrap_or(0.0);
+                for k in 0..spec.samples_of(cloud) {
+                    output.0[slot + k] = sample.indices.get(k).map_or(-1, |&row| row as i64);
+                    output.1[slot + k] = sample.squared_distances.get(k).copied().unwrap_or(0.0);
                 }
                 ends.0[cloud] = sample.squared_covering_radius;
                 ends.1[cloud] = m as i64;
             }
             for (cloud, &first) in firsts.iter().enumerate() {
-                let same = case.cloud(cloud, first, &answer, &ends);
-                assert!(same.is_ok(), "{}: {same:?}", ask.name);
+                let same = case.cloud(cloud, first, &output, &ends);
+                assert!(same.is_ok(), "{}: {same:?}", spec.name);
             }
-            assert!(answer.0.iter().all(|&row| row != i64::MIN), "{}: slots overlap", ask.name);
+            assert!(output.0.iter().all(|&row| row != i64::MIN), "{}: slots overlap", spec.name);
         }
     }
 }

@@ -12,60 +12,62 @@ use farpoint_generate::Kind;
 use std::ops::ControlFlow;
 
 pub(crate) fn groups() -> Vec<Group> {
-    vec![sampling(), matching(), own_jobs()]
+    vec![sampling(), matching(), jobs_of_clouds()]
 }
 
 /// Returns the calls of an observer that cancels at its `last` call.
-fn watched<R>(
+fn observe_calls<R>(
     last: usize,
     run: impl FnOnce(farpoint::Observer<'_>) -> Result<R, Error>,
 ) -> (Vec<(usize, usize)>, Result<R, Error>) {
-    let mut told = Vec::new();
+    let mut calls = Vec::new();
     let mut observer = |progress: Progress| {
-        told.push((progress.samples, progress.wanted));
-        if told.len() < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        calls.push((progress.samples, progress.wanted));
+        if calls.len() < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let result = run(&mut observer);
-    (told, result)
+    (calls, result)
 }
 
-fn rises(told: &[(usize, usize)], wanted: usize) -> bool {
-    let ends = told.first() == Some(&(0, wanted)) && told.last() == Some(&(wanted, wanted));
-    ends && told.is_sorted()
+fn is_complete(calls: &[(usize, usize)], total: usize) -> bool {
+    let has_ends = calls.first() == Some(&(0, total)) && calls.last() == Some(&(total, total));
+    has_ends && calls.is_sorted()
 }
 
 /// Samples of a cloud, and of a batch.
 fn sampling() -> Group {
-    const WANTED: usize = 3_000;
+    const COUNT: usize = 3_000;
     Group::new("progress of sampling", ALL, || {
         let cloud = Cloud::<f32>::of(Kind::Room, 20_000, 1);
         let clouds = [cloud.first(8_000), cloud.clone()];
-        let truth = Sampler::count(WANTED).sample(&cloud)?;
+        let truth = Sampler::count(COUNT).sample(&cloud)?;
         Ok(move |gpu: &Gpu, part: &str, tally: &mut Tally| {
-            let job = Sampler::count(WANTED).algorithm(variants::algorithm(part));
-            let (told, sample) =
-                watched(usize::MAX, |observer| job.on(gpu).observe(observer).sample(&cloud));
-            tally.is(format!("{told:?} rises"), rises(&told, WANTED));
-            tally.is("radius reports in between", part != "radius" || told.len() > 10);
+            let job = Sampler::count(COUNT).algorithm(variants::algorithm(part));
+            let (calls, sample) =
+                observe_calls(usize::MAX, |observer| job.on(gpu).observe(observer).sample(&cloud));
+            tally.is(format!("{calls:?} rises"), is_complete(&calls, COUNT));
+            tally.is("radius reports in between", part != "radius" || calls.len() > 10);
             let ordinal = gpu.ordinal();
-            let here = RanOn::Gpu { ordinal };
-            tally.is("ran on", sample.as_ref().is_ok_and(|sample| sample.ran_on == here));
+            let expected_device = RanOn::Gpu { ordinal };
+            tally
+                .is("ran on", sample.as_ref().is_ok_and(|sample| sample.ran_on == expected_device));
             tally.sample("watched", sample, &truth);
-            let (told, samples) =
-                watched(usize::MAX, |observer| job.on(gpu).observe(observer).sample_batch(&clouds));
-            tally.is("a batch", rises(&told, 2 * WANTED) && samples.is_ok());
+            let (calls, samples) = observe_calls(usize::MAX, |observer| {
+                job.on(gpu).observe(observer).sample_batch(&clouds)
+            });
+            tally.is("a batch", is_complete(&calls, 2 * COUNT) && samples.is_ok());
             let gpus = Gpus::new(vec![gpu.clone(), gpu.clone()])?;
-            let (told, samples) = watched(usize::MAX, |observer| {
+            let (calls, samples) = observe_calls(usize::MAX, |observer| {
                 job.on(&gpus).observe(observer).sample_batch(&clouds)
             });
-            tally.is("two GPUs", rises(&told, 2 * WANTED) && samples.is_ok());
-            let most = if part == "radius" { 5 } else { 2 };
-            for last in 1..=most {
-                let (told, sample) =
-                    watched(last, |observer| job.on(gpu).observe(observer).sample(&cloud));
-                let expected = farpoint::Error::Cancelled(told.last().map_or(0, |last| last.0));
+            tally.is("two GPUs", is_complete(&calls, 2 * COUNT) && samples.is_ok());
+            let max_calls = if part == "radius" { 5 } else { 2 };
+            for last in 1..=max_calls {
+                let (calls, sample) =
+                    observe_calls(last, |observer| job.on(gpu).observe(observer).sample(&cloud));
+                let expected = farpoint::Error::Cancelled(calls.last().map_or(0, |last| last.0));
                 let canceled = matches!(&sample, Err(Error::Sampling(error)) if *error == expected);
-                tally.is(format!("canceled at call {last}"), canceled && told.len() == last);
+                tally.is(format!("canceled at call {last}"), canceled && calls.len() == last);
             }
             tally.sample("the next call", job.on(gpu).sample(&cloud), &truth);
             Ok(())
@@ -80,15 +82,19 @@ fn matching() -> Group {
         let truth = farpoint::chamfer(&a, &b)?;
         Ok(move |gpu: &Gpu, _: &str, tally: &mut Tally| {
             let job = Matcher::new();
-            let (told, found) =
-                watched(usize::MAX, |observer| job.on(gpu).observe(observer).chamfer(&a, &b));
-            tally.is("both", rises(&told, 12_000) && found.is_ok_and(|found| found == truth));
-            let (told, found) =
-                watched(usize::MAX, |observer| job.on(gpu).observe(observer).nearest(&a, &b));
-            tally.is("one", rises(&told, 5_000) && found.is_ok_and(|found| found == truth.a_to_b));
+            let (calls, found) =
+                observe_calls(usize::MAX, |observer| job.on(gpu).observe(observer).chamfer(&a, &b));
+            tally
+                .is("both", is_complete(&calls, 12_000) && found.is_ok_and(|found| found == truth));
+            let (calls, found) =
+                observe_calls(usize::MAX, |observer| job.on(gpu).observe(observer).nearest(&a, &b));
+            tally.is(
+                "one",
+                is_complete(&calls, 5_000) && found.is_ok_and(|found| found == truth.a_to_b),
+            );
             for last in 1..=2 {
                 let (_, found) =
-                    watched(last, |observer| job.on(gpu).observe(observer).chamfer(&a, &b));
+                    observe_calls(last, |observer| job.on(gpu).observe(observer).chamfer(&a, &b));
                 let canceled =
                     matches!(found, Err(Error::Sampling(farpoint::Error::SearchCancelled(_))));
                 tally.is(format!("canceled at call {last}"), canceled);
@@ -106,7 +112,7 @@ fn matching() -> Group {
 }
 
 /// Jobs of a batch that differ in all options.
-fn own_jobs() -> Group {
+fn jobs_of_clouds() -> Group {
     Group::new("a job for each cloud", &[""], || {
         let clouds: Vec<_> = (1..7).map(|seed| Cloud::<f32>::of(Kind::Room, 900, seed)).collect();
         let jobs = [

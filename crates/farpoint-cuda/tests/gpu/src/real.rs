@@ -85,8 +85,9 @@ impl File {
 impl<T: CudaScalar> Real<T> {
     fn new(cloud: Cloud<T>) -> Result<Self> {
         // Row 0 may be non-finite: then the start is drawn.
-        let bad = cloud.data[..cloud.dims.min(cloud.data.len())].iter().any(|x| !x.is_finite());
-        let start = if bad { Start::Random(1) } else { Start::Index(0) };
+        let is_non_finite =
+            cloud.data[..cloud.dims.min(cloud.data.len())].iter().any(|x| !x.is_finite());
+        let start = if is_non_finite { Start::Random(1) } else { Start::Index(0) };
         let sampler = job(Amount::Ratio(0.25), start, BadRows::Skip);
         let truth = on_cpu(sampler.clone(), cloud.data.len() / cloud.dims).sample(&cloud)?;
         Ok(Self { cloud, sampler, truth })
@@ -94,18 +95,18 @@ impl<T: CudaScalar> Real<T> {
 
     fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         let n = self.cloud.data.len() / self.cloud.dims;
-        let most = match part {
+        let max_rows = match part {
             "naive" => NAIVE,
             "persistent" => PERSISTENT,
             "radius" => RADIUS,
             _ => usize::MAX,
         };
-        if n > most {
-            tally.note(format!("{part}: {n} points are left to the others"));
+        if n > max_rows {
+            tally.note(format!("{part}: skipped, {n} points"));
             return;
         }
         let sampler = self.sampler.clone().algorithm(variants::algorithm(part));
-        let what = format!("{n} -> {}", self.truth.len());
-        tally.sample(what, sampler.on(device).sample(&self.cloud), &self.truth);
+        let label = format!("{n} -> {}", self.truth.len());
+        tally.sample(label, sampler.on(device).sample(&self.cloud), &self.truth);
     }
 }

@@ -37,7 +37,7 @@ impl Line {
 
 impl Report {
     pub(crate) fn new(command: String) -> Self {
-        Self { machine: Machine::here(), command, lines: Vec::new(), panicked: 0, seconds: 0.0 }
+        Self { machine: Machine::detect(), command, lines: Vec::new(), panicked: 0, seconds: 0.0 }
     }
 
     /// Counts the tests with this outcome.

@@ -13,7 +13,7 @@ pub(crate) struct Resident<T> {
     values: Buffer<T>,
     scratch: Option<Buffer<u8>>,
     shape: [usize; 3],
-    wanted: usize,
+    samples: usize,
 }
 
 impl<T: CudaScalar> Resident<T> {
@@ -21,21 +21,21 @@ impl<T: CudaScalar> Resident<T> {
     pub(crate) fn new(
         stream: &Stream,
         shape: [usize; 3],
-        wanted: usize,
+        samples: usize,
         scratch_for: Option<&Sampler>,
     ) -> Result<Self, Error> {
         let [b, n, d] = shape;
         let bytes = |sampler: &Sampler| {
-            let bytes = stream.gpu().sample_scratch_bytes::<T>(sampler, b, n, d, wanted);
+            let bytes = stream.gpu().sample_scratch_bytes::<T>(sampler, b, n, d, samples);
             Buffer::new(stream, bytes, "scratch memory of a test")
         };
         Ok(Self {
             points: Buffer::new(stream, b * n * d, "points of a test")?,
-            indices: Buffer::new(stream, b * wanted, "indices of a test")?,
-            values: Buffer::new(stream, b * wanted, "values of a test")?,
+            indices: Buffer::new(stream, b * samples, "indices of a test")?,
+            values: Buffer::new(stream, b * samples, "values of a test")?,
             scratch: scratch_for.map(bytes).transpose()?,
             shape,
-            wanted,
+            samples,
         })
     }
 
@@ -63,38 +63,38 @@ impl<T: CudaScalar> Resident<T> {
 
     /// Returns whether indices are -1 and values NaN, all of them.
     pub(crate) fn is_void(&self) -> Result<bool, Error> {
-        let count = self.shape[0] * self.wanted;
+        let count = self.shape[0] * self.samples;
         let (indices, values) = (self.indices.download(count)?, self.values.download(count)?);
         Ok(indices.iter().all(|&row| row == -1)
             && values.iter().all(|value| value.to_f64().is_nan()))
     }
 
     /// Synchronizes the buffers' stream, and compares.
-    pub(crate) fn compare(&self, answer: &Answer<T>) -> Result<Result<(), String>, Error> {
-        let count = self.shape[0] * self.wanted;
+    pub(crate) fn compare(&self, expected: &Expected<T>) -> Result<Result<(), String>, Error> {
+        let count = self.shape[0] * self.samples;
         let indices = self.indices.download(count)?.into_iter().map(|row| row as usize);
         let (indices, values) = (indices.collect::<Vec<_>>(), self.values.download(count)?);
-        Ok(answer.compare(&indices, &values))
+        Ok(expected.compare(&indices, &values))
     }
 }
 
 /// The CPU's results, all clouds one after another.
-pub(crate) struct Answer<T> {
+pub(crate) struct Expected<T> {
     pub(crate) data: Vec<T>,
     indices: Vec<usize>,
     values: Vec<T>,
 }
 
-impl<T: CudaScalar> Answer<T> {
+impl<T: CudaScalar> Expected<T> {
     /// Compares indices and squared distances with it.
     pub(crate) fn compare(&self, indices: &[usize], values: &[T]) -> Result<(), String> {
         first_difference(indices, &self.indices, values, &self.values)
     }
 
-    /// `wanted` samples of each cloud from its first row.
-    pub(crate) fn new(clouds: &[Cloud<T>], wanted: usize) -> Result<Self> {
+    /// Takes `count` samples of each cloud from its first row.
+    pub(crate) fn new(clouds: &[Cloud<T>], count: usize) -> Result<Self> {
         let longest = clouds.iter().map(|cloud| cloud.data.len() / cloud.dims).max().unwrap_or(0);
-        let samples = on_cpu(Sampler::count(wanted), longest).sample_batch(clouds)?;
+        let samples = on_cpu(Sampler::count(count), longest).sample_batch(clouds)?;
         Ok(Self {
             data: clouds.iter().flat_map(|cloud| cloud.data.iter().copied()).collect(),
             indices: samples.iter().flat_map(|sample| sample.indices.iter().copied()).collect(),

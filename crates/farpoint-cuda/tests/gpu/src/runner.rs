@@ -42,7 +42,7 @@ impl Group {
         Self { heavy: true, ..self }
     }
 
-    /// Uses the GPU as a card of this compute capability (75 for 7.5), and says so in the name.
+    /// Uses the GPU as a card of this compute capability (75 for 7.5), and adds it to the name.
     pub(crate) fn on_card(self, capability: u32) -> Self {
         let Self { name, parts, prepare, heavy } = self;
         let prepare: Prepare = Box::new(move || {
@@ -64,7 +64,7 @@ impl Group {
 pub(crate) struct Options {
     /// Arguments of libtest: filters, `--list`, the format.
     pub(crate) libtest: Arguments,
-    /// Only the tests whose name holds one of these texts.
+    /// Only the tests whose name contains one of these texts.
     pub(crate) only: Vec<String>,
     /// Seconds after which a check counts as hanging, which ends the run.
     pub(crate) limit: u64,
@@ -73,7 +73,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    fn wants(&self, name: &str) -> bool {
+    fn selects(&self, name: &str) -> bool {
         let only = |text: &String| name.contains(text.as_str());
         let trial = Trial::test(name, || Ok(()));
         (self.only.is_empty() || self.only.iter().any(only))
@@ -85,7 +85,7 @@ impl Options {
         for group in groups.iter_mut() {
             let parts = std::mem::take(&mut group.parts);
             group.parts =
-                parts.into_iter().filter(|part| self.wants(&group.test_name(part))).collect();
+                parts.into_iter().filter(|part| self.selects(&group.test_name(part))).collect();
         }
         groups.retain(|group| !group.parts.is_empty());
     }
@@ -103,22 +103,22 @@ pub(crate) fn run(
     let finish = Arc::new(finish);
     let watch = watchdog(options.limit, Arc::clone(&report), Arc::clone(&finish));
     let begin = Instant::now();
-    let mut slots = Vec::new();
+    let mut tasks = Vec::new();
     let mut trials = Vec::new();
     for group in groups {
-        let slot = Arc::new(Slot::new());
+        let prepared = Arc::new(PreparedRun::new());
         for &part in &group.parts {
             let check = Check {
                 group: group.name.clone(),
                 part,
-                slot: Arc::clone(&slot),
+                prepared: Arc::clone(&prepared),
                 report: Arc::clone(&report),
                 watch: watch.clone(),
                 on_gpu: !options.references,
             };
             trials.push(Trial::test(group.test_name(part), move || check.run()));
         }
-        slots.push((group.heavy, group.prepare, slot));
+        tasks.push((group.heavy, group.prepare, prepared));
     }
     // There is one GPU: its tests run one by one.
     let libtest = Arguments { test_threads: Some(1), ..options.libtest };
@@ -128,7 +128,7 @@ pub(crate) fn run(
     if !options.references {
         Gpu::new(0)?;
     }
-    prepare(slots);
+    prepare(tasks);
     let conclusion = libtest_mimic::run(&libtest, trials);
     let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
     report.seconds = begin.elapsed().as_secs_f64();
@@ -138,13 +138,13 @@ pub(crate) fn run(
 }
 
 /// Result of a group's preparation, once available.
-type Slot = OnceLock<Result<Mutex<Run>, String>>;
+type PreparedRun = OnceLock<Result<Mutex<Run>, String>>;
 
 /// One test.
 struct Check {
     group: String,
     part: &'static str,
-    slot: Arc<Slot>,
+    prepared: Arc<PreparedRun>,
     report: Arc<Mutex<Report>>,
     watch: Sender<Option<String>>,
     on_gpu: bool,
@@ -152,20 +152,20 @@ struct Check {
 
 impl Check {
     fn run(self) -> Result<(), Failed> {
-        let prepared =
-            self.slot.wait().as_ref().map_err(|reason| format!("preparing: {reason}"))?;
+        let check_run =
+            self.prepared.wait().as_ref().map_err(|reason| format!("preparing: {reason}"))?;
         if !self.on_gpu {
             return Ok(());
         }
-        let run = prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        let watched = Watched::new(&self.watch, format!("{}, {}", self.group, self.part));
+        let run = check_run.lock().unwrap_or_else(PoisonError::into_inner);
+        let watchdog_guard = Watched::new(&self.watch, format!("{}, {}", self.group, self.part));
         let begin = Instant::now();
         let mut tally = Tally::new(self.part);
         // A lost GPU is opened again here, for the tests that follow.
-        let ended =
+        let result =
             Gpu::new(0).map_err(Into::into).and_then(|gpu| run(&gpu, self.part, &mut tally));
-        drop(watched);
-        if let Err(error) = ended {
+        drop(watchdog_guard);
+        if let Err(error) = result {
             match error.downcast_ref() {
                 Some(error) => tally.error("stopped", error),
                 None => tally.fail("stopped", format!("{error:#}")),
@@ -180,7 +180,7 @@ impl Check {
 }
 
 /// Prepares all groups in the background: those that take long first, the others in order.
-fn prepare(mut tasks: Vec<(bool, Prepare, Arc<Slot>)>) {
+fn prepare(mut tasks: Vec<(bool, Prepare, Arc<PreparedRun>)>) {
     tasks.sort_by_key(|(heavy, ..)| !heavy);
     let tasks = Arc::new(Mutex::new(tasks.into_iter()));
     // One core is left to the GPU.
@@ -190,12 +190,12 @@ fn prepare(mut tasks: Vec<(bool, Prepare, Arc<Slot>)>) {
         thread::spawn(move || {
             loop {
                 let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((_, prepare, slot)) = task else { return };
+                let Some((_, prepare, cell)) = task else { return };
                 // A panic must not leave the tests waiting.
                 let prepared = thread::spawn(prepare).join();
                 let prepared =
                     prepared.unwrap_or_else(|_| Err(anyhow::anyhow!("a panic, see above")));
-                let _ = slot.set(prepared.map(Mutex::new).map_err(|error| format!("{error:#}")));
+                let _ = cell.set(prepared.map(Mutex::new).map_err(|error| format!("{error:#}")));
             }
         });
     }
@@ -228,8 +228,8 @@ fn watchdog(
     thread::spawn(move || {
         while let Ok(name) = receiver.recv() {
             let Some(group) = name else { continue };
-            let waited = receiver.recv_timeout(Duration::from_secs(limit));
-            if let Err(RecvTimeoutError::Timeout) = waited {
+            let received = receiver.recv_timeout(Duration::from_secs(limit));
+            if let Err(RecvTimeoutError::Timeout) = received {
                 println!("HANGS: {group}: nothing for {limit} s; the run ends here");
                 let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut tally = Tally::default();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_wanted_stays() {
+    fn only_selected_groups_remain() {
         let names = |options: Options| {
             let mut groups = vec![group("room f32", &["naive", "peak"]), group("devices", &[""])];
             options.filter(&mut groups);
@@ -272,22 +272,22 @@ mod tests {
     }
 
     #[test]
-    fn preparing_may_fail_or_panic() {
+    fn preparation_may_fail_or_panic() {
         let references = |groups| run(groups, options(&[]), Report::new(String::new()), |_| {});
         assert!(references(vec![group("good", &["peak"])]).unwrap());
-        let bad = || {
+        let failing = || {
             Group::new("bad", &["peak"], || {
                 Err::<fn(&Gpu, &str, &mut Tally) -> Result<()>, _>(anyhow::anyhow!("no"))
             })
         };
-        assert!(!references(vec![group("good", &["peak"]), bad()]).unwrap());
+        assert!(!references(vec![group("good", &["peak"]), failing()]).unwrap());
         let panics = Group::new("bad", &["peak"], || -> Result<Run> { panic!("no") });
         assert!(!references(vec![panics]).unwrap());
     }
 
     /// Every name is unique, so that records can be compared.
     #[test]
-    fn names_differ() {
+    fn names_are_unique() {
         for quick in [true, false] {
             let mut names: Vec<_> =
                 crate::groups(quick).into_iter().map(|group| group.name).collect();

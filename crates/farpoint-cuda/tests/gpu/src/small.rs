@@ -73,12 +73,12 @@ pub(crate) fn alone() -> Vec<Group> {
 const TOOLS: [&str; 3] = ["memcheck", "racecheck", "synccheck"];
 
 /// Outcome of a tool.
-struct Ended {
+struct ToolResult {
     tool: &'static str,
     passed: bool,
     seconds: f64,
     /// Its last words.
-    words: String,
+    summary: String,
 }
 
 /// Runs the small checks under each tool; does nothing if the sanitizer is missing.
@@ -90,28 +90,28 @@ pub(crate) fn sanitize(tools: &[String], only: &[String], record: Option<&Path>)
         }
         return Ok(true);
     }
-    let mut all = Vec::new();
+    let mut results = Vec::new();
     for tool in TOOLS.iter().filter(|tool| tools.is_empty() || tools.iter().any(|t| t == *tool)) {
         println!("== {tool}");
-        let ended = under(tool, only)?;
-        let word = if ended.passed { "ok" } else { "FAIL" };
-        println!("== {tool}: {word}, {:.1} s, {}\n", ended.seconds, ended.words);
-        all.push(ended);
+        let result = run_tool(tool, only)?;
+        let status = if result.passed { "ok" } else { "FAIL" };
+        println!("== {tool}: {status}, {:.1} s, {}\n", result.seconds, result.summary);
+        results.push(result);
     }
     if let Some(path) = record {
-        let mut text = format!("# compute-sanitizer\n\n{}\n\n", Machine::here());
+        let mut text = format!("# compute-sanitizer\n\n{}\n\n", Machine::detect());
         text.push_str("`farpoint-cuda-tests small` under each tool (racecheck: `small --alone`).\n\n| tool | | s | |\n|---|---|---:|---|\n");
-        for Ended { tool, passed, seconds, words } in &all {
-            let word = if *passed { "ok" } else { "**FAIL**" };
-            text.push_str(&format!("| {tool} | {word} | {seconds:.1} | {words} |\n"));
+        for ToolResult { tool, passed, seconds, summary } in &results {
+            let status = if *passed { "ok" } else { "**FAIL**" };
+            text.push_str(&format!("| {tool} | {status} | {seconds:.1} | {summary} |\n"));
         }
         write_file(path, &text)?;
     }
-    Ok(all.iter().all(|ended| ended.passed))
+    Ok(results.iter().all(|result| result.passed))
 }
 
 /// Runs one tool, forwarding its output.
-fn under(tool: &'static str, only: &[String]) -> Result<Ended> {
+fn run_tool(tool: &'static str, only: &[String]) -> Result<ToolResult> {
     let begin = Instant::now();
     let mut command = Command::new("compute-sanitizer");
     command.args(["--tool", tool, "--error-exitcode", "1", "--print-limit", "20"]);
@@ -121,14 +121,19 @@ fn under(tool: &'static str, only: &[String]) -> Result<Ended> {
     }
     command.args(only.iter().flat_map(|text| ["--only", text]));
     let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let mut words = Vec::new();
+    let mut summary = Vec::new();
     for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
         let line = line?;
         println!("{line}");
         if line.contains("SUMMARY") || line.contains(" comparisons: ") {
-            words.push(line.trim_matches(['=', ' ']).to_owned());
+            summary.push(line.trim_matches(['=', ' ']).to_owned());
         }
     }
     let passed = child.wait()?.success();
-    Ok(Ended { tool, passed, seconds: begin.elapsed().as_secs_f64(), words: words.join("; ") })
+    Ok(ToolResult {
+        tool,
+        passed,
+        seconds: begin.elapsed().as_secs_f64(),
+        summary: summary.join("; "),
+    })
 }

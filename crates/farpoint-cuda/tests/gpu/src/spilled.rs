@@ -26,25 +26,25 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
 }
 
 /// Bytes of a cloud and its samples on a GPU, without host memory.
-fn bytes<T: CudaScalar>(device: &Gpu, rows: usize, wanted: usize) -> usize {
-    let sampler = Sampler::count(wanted).algorithm(Algorithm::peak());
-    let scratch = device.sample_scratch_bytes::<T>(&sampler, 1, rows, 3, wanted);
-    scratch + 3 * size_of::<T>() * rows + (8 + size_of::<T>()) * wanted
+fn bytes<T: CudaScalar>(device: &Gpu, rows: usize, samples: usize) -> usize {
+    let sampler = Sampler::count(samples).algorithm(Algorithm::peak());
+    let scratch = device.sample_scratch_bytes::<T>(&sampler, 1, rows, 3, samples);
+    scratch + 3 * size_of::<T>() * rows + (8 + size_of::<T>()) * samples
 }
 
 /// Limits the room of GPUs until dropped.
-pub(crate) struct Room(Vec<Gpu>);
+pub(crate) struct MemoryLimit(Vec<Gpu>);
 
-impl Room {
+impl MemoryLimit {
     pub(crate) fn new(gpus: &[Gpu], bytes: usize) -> Self {
-        gpus.iter().for_each(|gpu| gpu.set_room(Some(bytes)));
+        gpus.iter().for_each(|gpu| gpu.set_memory_limit(Some(bytes)));
         Self(gpus.to_vec())
     }
 }
 
-impl Drop for Room {
+impl Drop for MemoryLimit {
     fn drop(&mut self) {
-        self.0.iter().for_each(|gpu| gpu.set_room(None));
+        self.0.iter().for_each(|gpu| gpu.set_memory_limit(None));
     }
 }
 
@@ -72,10 +72,10 @@ fn kinds<T: CudaScalar>(kinds: &'static [Kind]) -> Group {
                 _ => 1,
             };
             for (name, cloud, sampler, truth) in &clouds {
-                let whole = bytes::<T>(device, N, truth.indices.len());
+                let full_bytes = bytes::<T>(device, N, truth.indices.len());
                 // A GPU listed twice shares its room; several have a share of the cloud each.
-                let each = if gpus[0] == gpus[gpus.len() - 1] { 1 } else { gpus.len() };
-                let _room = Room::new(&gpus, whole / 4 * quarters / each);
+                let sharing_gpus = if gpus[0] == gpus[gpus.len() - 1] { 1 } else { gpus.len() };
+                let _limit = MemoryLimit::new(&gpus, full_bytes / 4 * quarters / sharing_gpus);
                 let sampler = sampler.clone().algorithm(Algorithm::peak()).statistics(true);
                 let found = match &gpus[..] {
                     [gpu] => sampler.on(gpu).sample(cloud),
@@ -83,7 +83,7 @@ fn kinds<T: CudaScalar>(kinds: &'static [Kind]) -> Group {
                 };
                 let host = found.as_ref().ok().and_then(|found| found.statistics.as_ref());
                 let host = host.map_or(0, |statistics| statistics.bytes.host);
-                tally.is(format!("{name}: {host} bytes of {whole} in host memory"), host > 0);
+                tally.is(format!("{name}: {host} bytes of {full_bytes} in host memory"), host > 0);
                 tally.sample(name, found, truth);
             }
             Ok(())
@@ -103,8 +103,8 @@ fn batches() -> Group {
             .map(|cloud| on_cpu(sampler.clone(), cloud.data.len() / 3).sample(cloud))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
-            let room = bytes::<f32>(device, N, N / 4) / 2;
-            let _room = Room::new(std::slice::from_ref(device), room);
+            let bytes_available = bytes::<f32>(device, N, N / 4) / 2;
+            let _limit = MemoryLimit::new(std::slice::from_ref(device), bytes_available);
             let found =
                 sampler.clone().algorithm(Algorithm::peak()).on(device).sample_batch(&clouds);
             tally.batch("a batch", found, &truth);
@@ -121,11 +121,11 @@ fn refused() -> Group {
         let truth = on_cpu(sampler.clone(), 300_000).sample(&cloud)?;
         Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
             let peak = sampler.clone().algorithm(Algorithm::peak());
-            let refused = {
-                let _room = Room::new(std::slice::from_ref(device), 1 << 20);
+            let result = {
+                let _limit = MemoryLimit::new(std::slice::from_ref(device), 1 << 20);
                 peak.on(device).sample(&cloud)
             };
-            tally.is("a room of 1 MiB", matches!(refused, Err(Error::OutOfMemory { .. })));
+            tally.is("a limit of 1 MiB", matches!(result, Err(Error::OutOfMemory { .. })));
             tally.sample("the call after it", peak.on(device).sample(&cloud), &truth);
             Ok(())
         })

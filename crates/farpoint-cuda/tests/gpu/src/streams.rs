@@ -1,7 +1,7 @@
 //! Streams: runs beside other work, several concurrently, on borrowed ones.
 
 use crate::clouds::Cloud;
-use crate::resident::{Answer, Resident};
+use crate::resident::{Expected, Resident};
 use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL, Variant};
@@ -37,13 +37,13 @@ fn clouds([b, n, _]: Shape, seed: u64) -> Vec<Cloud<f32>> {
 /// One cloud or batch repeatedly while another stream keeps the card busy.
 fn repeated(name: &'static str, shape: Shape) -> Group {
     Group::new(name, ALL, move || {
-        let answer = Answer::new(&clouds(shape, 1), shape[2])?;
-        let small = Answer::new(&clouds([64, 4_096, 256], 2), 256)?;
+        let expected = Expected::new(&clouds(shape, 1), shape[2])?;
+        let small = Expected::new(&clouds([64, 4_096, 256], 2), 256)?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             under_load(device, &small, || {
                 let plain = Variant::plain(variants::algorithm(part));
                 let sampler = plain.of(Sampler::count(shape[2]));
-                repeat(device, &sampler, shape, &answer, 20, part, tally)
+                repeat(device, &sampler, shape, &expected, 20, part, tally)
             })
         })
     })
@@ -52,12 +52,12 @@ fn repeated(name: &'static str, shape: Shape) -> Group {
 /// Runs `work` while another thread queues a brute force on half of the card without end.
 fn under_load(
     device: &Gpu,
-    load: &Answer<f32>,
+    load: &Expected<f32>,
     work: impl FnOnce() -> Result<(), Error>,
 ) -> Result<()> {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        let busy = scope.spawn(|| -> Result<(), Error> {
+        let load_thread = scope.spawn(|| -> Result<(), Error> {
             let stream = Stream::new(device)?;
             let sampler = Sampler::count(256).algorithm(Algorithm::Naive);
             let mut batch = Resident::new(&stream, [64, 4_096, 3], 256, Some(&sampler))?;
@@ -70,10 +70,10 @@ fn under_load(
             }
             Ok(())
         });
-        let worked = work();
+        let result = work();
         stop.store(true, Ordering::Relaxed);
-        busy.join().map_err(|_| anyhow::anyhow!("the load panicked"))??;
-        Ok(worked?)
+        load_thread.join().map_err(|_| anyhow::anyhow!("the load panicked"))??;
+        Ok(result?)
     })
 }
 
@@ -82,17 +82,17 @@ fn repeat(
     device: &Gpu,
     sampler: &Sampler,
     [b, n, m]: Shape,
-    answer: &Answer<f32>,
+    expected: &Expected<f32>,
     times: usize,
-    what: &str,
+    label: &str,
     tally: &mut Tally,
 ) -> Result<(), Error> {
     let stream = Stream::new(device)?;
     let mut batch = Resident::new(&stream, [b, n, 3], m, Some(sampler))?;
-    batch.write(&answer.data)?;
+    batch.write(&expected.data)?;
     for time in 0..times {
         batch.enqueue(device, &stream, sampler)?;
-        tally.check(format!("{what}, run {time}"), batch.compare(answer)?);
+        tally.check(format!("{label}, run {time}"), batch.compare(expected)?);
     }
     Ok(())
 }
@@ -101,27 +101,37 @@ fn repeat(
 fn two_threads() -> Group {
     let shapes: [Shape; 2] = [[1, 10_000, 2_500], [7, 1_500, 400]];
     Group::new("two threads with a stream each", ALL, move || {
-        let answers =
-            [Answer::new(&clouds(shapes[0], 3), 2_500)?, Answer::new(&clouds(shapes[1], 9), 400)?];
+        let all_expected = [
+            Expected::new(&clouds(shapes[0], 3), 2_500)?,
+            Expected::new(&clouds(shapes[1], 9), 400)?,
+        ];
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for other in [part, "peak"] {
                 let tallies = thread::scope(|scope| {
-                    let threads = [(part, 0), (other, 1)].map(|(algorithm, which)| {
-                        let (answer, shape) = (&answers[which], shapes[which]);
+                    let threads = [(part, 0), (other, 1)].map(|(algorithm, index)| {
+                        let (expected, shape) = (&all_expected[index], shapes[index]);
                         scope.spawn(move || {
                             let plain = Variant::plain(variants::algorithm(algorithm));
                             let sampler = plain.of(Sampler::count(shape[2]));
-                            let mut own = Tally::new(algorithm);
-                            let what = format!("{algorithm} beside {other}");
-                            let end = repeat(device, &sampler, shape, answer, 10, &what, &mut own);
-                            own.take(what, end);
-                            own
+                            let mut thread_tally = Tally::new(algorithm);
+                            let label = format!("{algorithm} beside {other}");
+                            let result = repeat(
+                                device,
+                                &sampler,
+                                shape,
+                                expected,
+                                10,
+                                &label,
+                                &mut thread_tally,
+                            );
+                            thread_tally.take(label, result);
+                            thread_tally
                         })
                     });
                     threads.map(|thread| thread.join())
                 });
-                for own in tallies {
-                    tally.add(own.map_err(|_| anyhow::anyhow!("a thread panicked"))?);
+                for thread_tally in tallies {
+                    tally.add(thread_tally.map_err(|_| anyhow::anyhow!("a thread panicked"))?);
                 }
             }
             Ok(())
@@ -133,19 +143,20 @@ fn two_threads() -> Group {
 fn legacy() -> Group {
     let shape: Shape = [3, 1_000, 250];
     Group::new("legacy default stream", ALL, move || {
-        let answer = Answer::new(&clouds(shape, 5), shape[2])?;
+        let expected = Expected::new(&clouds(shape, 5), shape[2])?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let [b, n, m] = shape;
             // SAFETY: the legacy default stream is always there.
             let stream = unsafe { Stream::borrowed(device, 0) };
             for variant in variants::all(part) {
                 let sampler = variant.of(Sampler::count(m));
-                for given in [Some(&sampler), None] {
-                    let mut batch = Resident::new(&stream, [b, n, 3], m, given)?;
-                    batch.write(&answer.data)?;
-                    let what = format!("{}, scratch given: {}", variant.name, given.is_some());
-                    if tally.take(&what, batch.enqueue(device, &stream, &sampler)).is_some() {
-                        tally.check(what, batch.compare(&answer)?);
+                for scratch_for in [Some(&sampler), None] {
+                    let mut batch = Resident::new(&stream, [b, n, 3], m, scratch_for)?;
+                    batch.write(&expected.data)?;
+                    let label =
+                        format!("{}, scratch given: {}", variant.name, scratch_for.is_some());
+                    if tally.take(&label, batch.enqueue(device, &stream, &sampler)).is_some() {
+                        tally.check(label, batch.compare(&expected)?);
                     }
                 }
             }

@@ -6,7 +6,7 @@ use farpoint_cuda::CudaScalar;
 
 /// Number of points below which the textbook loop is the reference; above, the CPU's fastest method,
 /// which the CPU's own tests compare with that loop.
-const OBVIOUS: usize = 5_000;
+const MAX_REFERENCE_POINTS: usize = 5_000;
 
 /// A sample of the CPU that is at least as long as those compared with it.
 pub(crate) struct Truth<T> {
@@ -15,10 +15,10 @@ pub(crate) struct Truth<T> {
 }
 
 impl<T: CudaScalar> Truth<T> {
-    /// Takes `most + 1` samples of the cloud, or all points.
-    pub(crate) fn new(cloud: &Cloud<T>, start: &Start, most: usize) -> anyhow::Result<Self> {
+    /// Takes `max_samples + 1` samples of the cloud, or all points.
+    pub(crate) fn new(cloud: &Cloud<T>, start: &Start, max_samples: usize) -> anyhow::Result<Self> {
         let points = cloud.len();
-        let job = Sampler::count((most + 1).min(points)).start(start.clone());
+        let job = Sampler::count((max_samples + 1).min(points)).start(start.clone());
         Ok(Self { sample: on_cpu(job, points).sample(cloud)?, points })
     }
 
@@ -43,10 +43,12 @@ pub(crate) struct OnCpu<J> {
 /// Returns a job by the reference method for a cloud of this size. Small clouds take one thread, as
 /// many of them are sampled concurrently.
 pub(crate) fn on_cpu(job: Sampler, points: usize) -> OnCpu<Sampler> {
-    let one = Cpu::new().threads(1);
+    let single_thread = Cpu::new().threads(1);
     match points {
-        0..=OBVIOUS => OnCpu { job: job.algorithm(Algorithm::Reference), cpu: one },
-        n if n < 200_000 => OnCpu { job, cpu: one },
+        0..=MAX_REFERENCE_POINTS => {
+            OnCpu { job: job.algorithm(Algorithm::Reference), cpu: single_thread }
+        }
+        n if n < 200_000 => OnCpu { job, cpu: single_thread },
         _ => OnCpu { job, cpu: Cpu::new() },
     }
 }
@@ -72,7 +74,7 @@ pub(crate) fn job(amount: Amount, start: Start, bad_rows: BadRows) -> Sampler {
 /// Compares a whole sample with one of the CPU.
 pub(crate) fn same<T: CudaScalar>(found: &Sample<T>, truth: &Sample<T>) -> Result<(), String> {
     if found.dropped != truth.dropped {
-        return Err(format!("{} rows left out, not {}", found.dropped, truth.dropped));
+        return Err(format!("{} rows dropped, not {}", found.dropped, truth.dropped));
     }
     compare(found, &truth.indices, &truth.squared_distances, truth.squared_covering_radius)
 }
@@ -102,14 +104,15 @@ pub(crate) fn first_difference<T: CudaScalar>(
         return Err(format!("{} samples, not {}", indices.len(), true_indices.len()));
     }
     if let Some(k) = (0..indices.len()).find(|&k| indices[k] != true_indices[k]) {
-        let wrong = (k..indices.len()).filter(|&k| indices[k] != true_indices[k]).count();
-        let at = |distances: &[T]| distances.get(k).map_or(String::new(), |d| format!(" at {d:?}"));
+        let differences = (k..indices.len()).filter(|&k| indices[k] != true_indices[k]).count();
+        let at_distance =
+            |distances: &[T]| distances.get(k).map_or(String::new(), |d| format!(" at {d:?}"));
         return Err(format!(
-            "sample {k} is {}{}, not {}{} ({wrong} differ)",
+            "sample {k} is {}{}, not {}{} ({differences} differ)",
             indices[k],
-            at(distances),
+            at_distance(distances),
             true_indices[k],
-            at(true_distances)
+            at_distance(true_distances)
         ));
     }
     match (0..distances.len()).find(|&k| bits(distances[k]) != bits(true_distances[k])) {
@@ -129,7 +132,7 @@ mod tests {
     use farpoint_generate::Kind;
 
     #[test]
-    fn every_prefix_is_accepted_and_nothing_else() {
+    fn only_prefixes_are_accepted() {
         let cloud = Cloud::<f32>::of(Kind::Duplicated, 300, 1);
         let start = Start::Indices(vec![5, 9]);
         let truth = Truth::new(&cloud, &start, 300).unwrap();
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_count_not_values() {
+    fn bits_are_compared_not_values() {
         assert!(first_difference(&[1], &[1], &[0.0f32], &[-0.0]).is_err());
         assert!(first_difference(&[1], &[1], &[f64::INFINITY], &[f64::INFINITY]).is_ok());
         let long = first_difference::<f32>(&[1, 2, 3], &[1, 3, 2], &[], &[]).unwrap_err();

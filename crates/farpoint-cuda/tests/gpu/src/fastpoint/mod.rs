@@ -65,11 +65,11 @@ impl<T: CudaScalar> Case<T> {
 }
 
 fn same(found: &ApproximateSample, truth: &ApproximateSample) -> Result<(), String> {
-    let at = std::iter::zip(&found.indices, &truth.indices).position(|(a, b)| a != b);
-    if let Some(at) = at {
-        let (a, b) = (found.indices[at], truth.indices[at]);
+    let difference = std::iter::zip(&found.indices, &truth.indices).position(|(a, b)| a != b);
+    if let Some(difference) = difference {
+        let (a, b) = (found.indices[difference], truth.indices[difference]);
         return Err(format!(
-            "sample {at} is {a}, not {b}; {:?}, not {:?}",
+            "sample {difference} is {a}, not {b}; {:?}, not {:?}",
             found.details, truth.details
         ));
     }

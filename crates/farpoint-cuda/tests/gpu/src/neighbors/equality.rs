@@ -2,7 +2,7 @@
 //! for bit.
 
 use super::expected::{grads, on_cpu, same, same_gradients, same_nearest};
-use super::pairs::{Like, Pair, made, moved};
+use super::pairs::{Pair, PairKind, made, moved};
 use super::{ALL, HIGH, Team, variants};
 use crate::runner::Group;
 use crate::tally::Tally;
@@ -33,7 +33,7 @@ const SIZES: &[[usize; 2]] = &[
 pub(crate) fn groups(quick: bool) -> Vec<Group> {
     let mut groups = Vec::new();
     for dims in [1, 2, 3, 4, 5, 16] {
-        groups.extend([likes::<f32>(dims, SIZES), likes::<f64>(dims, SIZES)]);
+        groups.extend([pair_kinds::<f32>(dims, SIZES), pair_kinds::<f64>(dims, SIZES)]);
     }
     groups.extend(
         Kind::ALL
@@ -46,11 +46,11 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
             .into_iter()
             .flat_map(|kind| [kinds::<f32>(kind, middle, ALL), kinds::<f64>(kind, middle, ALL)]),
     );
-    groups.push(likes::<f32>(3, &[[16_384, 16_384]]));
-    groups.push(likes::<f32>(5, &[[8_000, 12_000]]));
+    groups.push(pair_kinds::<f32>(3, &[[16_384, 16_384]]));
+    groups.push(pair_kinds::<f32>(5, &[[8_000, 12_000]]));
     groups.push(large::<f32>("room moved 200,000", || moved(Kind::Room, 200_000, 3)));
-    groups.push(large::<f32>("crowded 200,000", || Like::Crowded.pair([200_000; 2], 3, 5)));
-    groups.push(large::<f32>("equal 200,000", || Like::Equal.pair([200_000; 2], 3, 5)));
+    groups.push(large::<f32>("crowded 200,000", || PairKind::Crowded.pair([200_000; 2], 3, 5)));
+    groups.push(large::<f32>("equal 200,000", || PairKind::Equal.pair([200_000; 2], 3, 5)));
     if !quick {
         groups.push(large::<f32>("room moved 1,000,000", || moved(Kind::Room, 1_000_000, 1)));
         for kind in [Kind::Room, Kind::Lidar, Kind::Clusters] {
@@ -82,8 +82,8 @@ pub(crate) fn small() -> Vec<Group> {
 pub(crate) fn alone() -> Vec<Group> {
     let sizes = &[[33, 300], [1, 1_025], [600, 513]];
     vec![
-        likes::<f32>(2, sizes),
-        likes::<f64>(5, &[[33, 300]]),
+        pair_kinds::<f32>(2, sizes),
+        pair_kinds::<f64>(5, &[[33, 300]]),
         kinds::<f32>(Kind::Room, sizes, ALL),
         kinds::<f32>(Kind::Duplicated, sizes, ALL),
         kinds::<f32>(Kind::Equal, sizes, &["backward"]),
@@ -92,15 +92,15 @@ pub(crate) fn alone() -> Vec<Group> {
 }
 
 /// Pairs of all kinds of coordinates in some sizes.
-fn likes<T: CudaScalar>(dims: usize, sizes: &'static [[usize; 2]]) -> Group {
+fn pair_kinds<T: CudaScalar>(dims: usize, sizes: &'static [[usize; 2]]) -> Group {
     let parts = if dims > 3 { HIGH } else { ALL };
-    let most = sizes.iter().map(|[n, m]| n.max(m)).max().unwrap_or(&0);
-    let name = format!("chamfer {dims} axes {}, n <= {most}", T::SUFFIX);
+    let largest = sizes.iter().map(|[n, m]| n.max(m)).max().unwrap_or(&0);
+    let name = format!("chamfer {dims} axes {}, n <= {largest}", T::SUFFIX);
     compared(name, parts, move || {
-        let pairs = Like::ALL.into_iter().flat_map(|like| {
+        let pairs = PairKind::ALL.into_iter().flat_map(|pair_kind| {
             (1..).zip(sizes).map(move |(seed, &sizes)| {
-                let name = format!("{}, {} and {}", like.name(), sizes[0], sizes[1]);
-                (name, like.pair::<T>(sizes, dims, seed))
+                let name = format!("{}, {} and {}", pair_kind.name(), sizes[0], sizes[1]);
+                (name, pair_kind.pair::<T>(sizes, dims, seed))
             })
         });
         pairs.collect()
@@ -113,8 +113,8 @@ fn kinds<T: CudaScalar>(
     sizes: &'static [[usize; 2]],
     parts: &'static [&'static str],
 ) -> Group {
-    let most = sizes.iter().map(|[n, m]| n.max(m)).max().unwrap_or(&0);
-    compared(format!("chamfer {kind} {}, n <= {most}", T::SUFFIX), parts, move || {
+    let largest = sizes.iter().map(|[n, m]| n.max(m)).max().unwrap_or(&0);
+    compared(format!("chamfer {kind} {}, n <= {largest}", T::SUFFIX), parts, move || {
         let pair = |(seed, &sizes): (u64, &[usize; 2])| {
             (format!("{} and {}", sizes[0], sizes[1]), made::<T>(kind, sizes, seed))
         };
@@ -164,7 +164,7 @@ pub(super) struct Case<T> {
 }
 
 /// Number of points of either cloud up to which every option of a method is tried, and one side alone.
-const EVERY: usize = 2_100;
+const MAX_EXHAUSTIVE: usize = 2_100;
 
 impl<T: CudaScalar> Case<T> {
     pub(super) fn new(pair: Pair<T>, norm: Norm) -> Result<Self> {
@@ -192,23 +192,23 @@ impl<T: CudaScalar> Case<T> {
             }
             return;
         }
-        let all = variants(part);
-        let few = if self.size().0 > EVERY { 1 } else { all.len() };
-        for variant in &all[..few] {
+        let variants_of_part = variants(part);
+        let count = if self.size().0 > MAX_EXHAUSTIVE { 1 } else { variants_of_part.len() };
+        for variant in &variants_of_part[..count] {
             let matcher = variant.matcher.clone().norm(self.norm).bad_rows(farpoint::BadRows::Skip);
-            let what = format!("{}, {name}", variant.name);
+            let label = format!("{}, {name}", variant.name);
             let _team = Team::new(device, variant.team);
-            if let Some(found) = tally.take(&what, matcher.on(device).chamfer(a, b)) {
-                tally.check(&what, same(&found, &self.truth));
+            if let Some(found) = tally.take(&label, matcher.on(device).chamfer(a, b)) {
+                tally.check(&label, same(&found, &self.truth));
             }
-            if few > 1 {
+            if count > 1 {
                 let sides = [
                     (matcher.on(device).nearest(a, b), &self.truth.a_to_b),
                     (matcher.on(device).nearest(b, a), &self.truth.b_to_a),
                 ];
                 for (found, truth) in sides {
-                    if let Some(found) = tally.take(&what, found) {
-                        tally.check(&what, same_nearest("one-sided", &found, truth));
+                    if let Some(found) = tally.take(&label, found) {
+                        tally.check(&label, same_nearest("one-sided", &found, truth));
                     }
                 }
             }

@@ -11,16 +11,16 @@ use farpoint_cuda::CudaScalar;
 
 /// Number of pairs of points up to which the textbook loop is the reference; above, the CPU's fastest
 /// method, which the CPU's own tests compare with that loop.
-const OBVIOUS: usize = 1_000_000;
+const MAX_REFERENCE_PAIRS: usize = 1_000_000;
 
 /// Returns the reference for two clouds of this many points. Small ones take one thread, as many of
 /// them are matched concurrently.
 pub(crate) fn on_cpu(norm: Norm, n: usize, m: usize) -> OnCpu<Matcher> {
     let job = Matcher::new().norm(norm).bad_rows(BadRows::Skip);
-    let one = Cpu::new().threads(1);
+    let single_thread = Cpu::new().threads(1);
     match n.saturating_mul(m) {
-        0..=OBVIOUS => OnCpu { job: job.method(Method::Reference), cpu: one },
-        _ if n.max(m) < 200_000 => OnCpu { job, cpu: one },
+        0..=MAX_REFERENCE_PAIRS => OnCpu { job: job.method(Method::Reference), cpu: single_thread },
+        _ if n.max(m) < 200_000 => OnCpu { job, cpu: single_thread },
         _ => OnCpu { job, cpu: Cpu::new() },
     }
 }
@@ -80,10 +80,15 @@ impl<T: CudaScalar> Expected<T> {
     /// Joins the results for several clouds.
     fn joined(clouds: &[Self], padded: Option<usize>, dims: usize) -> Result<Self> {
         Ok(Self {
-            grads: laid_out(clouds, |of| &of.grads, padded, T::from_f64(f64::NAN))?,
-            distances: laid_out(clouds, |of| &of.distances, padded, T::ZERO)?,
-            indices: laid_out(clouds, |of| &of.indices, padded, -1)?,
-            gradients: laid_out(clouds, |of| &of.gradients, padded.map(|n| n * dims), T::ZERO)?,
+            grads: laid_out(clouds, |cloud| &cloud.grads, padded, T::from_f64(f64::NAN))?,
+            distances: laid_out(clouds, |cloud| &cloud.distances, padded, T::ZERO)?,
+            indices: laid_out(clouds, |cloud| &cloud.indices, padded, -1)?,
+            gradients: laid_out(
+                clouds,
+                |cloud| &cloud.gradients,
+                padded.map(|n| n * dims),
+                T::ZERO,
+            )?,
         })
     }
 }
@@ -91,14 +96,14 @@ impl<T: CudaScalar> Expected<T> {
 /// Lays out the values of all clouds, each padded to `padded` of them, or one after another.
 fn laid_out<T, V: Copy>(
     clouds: &[Expected<T>],
-    of: impl Fn(&Expected<T>) -> &Vec<V>,
+    values_of: impl Fn(&Expected<T>) -> &Vec<V>,
     padded: Option<usize>,
     fill: V,
 ) -> Result<Vec<V>> {
-    let values: Vec<&[V]> = clouds.iter().map(|cloud| &of(cloud)[..]).collect();
+    let slices: Vec<&[V]> = clouds.iter().map(|cloud| &values_of(cloud)[..]).collect();
     match padded {
-        Some(n) => Ok(padded_rows(&values, n, fill)?),
-        None => Ok(values.concat()),
+        Some(n) => Ok(padded_rows(&slices, n, fill)?),
+        None => Ok(slices.concat()),
     }
 }
 
@@ -133,34 +138,34 @@ fn signed(index: u32) -> i64 {
 }
 
 /// Finds the first number whose bits differ from the reference.
-pub(crate) fn same_numbers<T: Scalar>(what: &str, found: &[T], truth: &[T]) -> Result<(), String> {
+pub(crate) fn same_numbers<T: Scalar>(label: &str, found: &[T], truth: &[T]) -> Result<(), String> {
     let same = |a: &T, b: &T| bits(*a) == bits(*b);
-    first_difference(what, found, truth, same)
+    first_difference(label, found, truth, same)
 }
 
 /// Finds the first index that differs from the reference.
 pub(crate) fn same_indices<V: Copy + PartialEq + std::fmt::Debug>(
-    what: &str,
+    label: &str,
     found: &[V],
     truth: &[V],
 ) -> Result<(), String> {
-    first_difference(what, found, truth, V::eq)
+    first_difference(label, found, truth, V::eq)
 }
 
 fn first_difference<V: Copy + std::fmt::Debug>(
-    what: &str,
+    label: &str,
     found: &[V],
     truth: &[V],
     same: impl Fn(&V, &V) -> bool,
 ) -> Result<(), String> {
     if found.len() != truth.len() {
-        return Err(format!("{} {what}, not {}", found.len(), truth.len()));
+        return Err(format!("{} {label}, not {}", found.len(), truth.len()));
     }
     let differ = || (0..found.len()).filter(|&row| !same(&found[row], &truth[row]));
     match differ().next() {
         None => Ok(()),
         Some(row) => Err(format!(
-            "{what}: number {row} is {:?}, not {:?} ({} of {} differ)",
+            "{label}: number {row} is {:?}, not {:?} ({} of {} differ)",
             found[row],
             truth[row],
             differ().count(),
@@ -171,15 +176,15 @@ fn first_difference<V: Copy + std::fmt::Debug>(
 
 /// Compares one direction.
 pub(crate) fn same_nearest<T: Scalar>(
-    what: &str,
+    label: &str,
     found: &Nearest<T>,
     truth: &Nearest<T>,
 ) -> Result<(), String> {
     if found.dropped != truth.dropped || found.norm != truth.norm {
-        return Err(format!("{what}: {} rows left out, not {}", found.dropped, truth.dropped));
+        return Err(format!("{label}: {} rows dropped, not {}", found.dropped, truth.dropped));
     }
-    same_numbers(&format!("distances {what}"), &found.raw_distances, &truth.raw_distances)?;
-    same_indices(&format!("indices {what}"), &found.indices, &truth.indices)
+    same_numbers(&format!("distances {label}"), &found.raw_distances, &truth.raw_distances)?;
+    same_indices(&format!("indices {label}"), &found.indices, &truth.indices)
 }
 
 /// Compares both directions.

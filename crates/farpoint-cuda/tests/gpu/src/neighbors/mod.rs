@@ -19,7 +19,7 @@ use std::path::Path;
 
 pub(crate) use expected::grads;
 pub(crate) use resident::Resident;
-pub(crate) use streams::Answer;
+pub(crate) use streams::ExpectedPairs;
 
 /// Names of all methods, in the order of the report.
 pub(crate) const METHODS: &[&str] = &["plain", "brute", "tree", "auto"];
@@ -76,7 +76,7 @@ impl Drop for Team<'_> {
 }
 
 /// Returns whether an error is of a driver that can't capture a cooperative launch.
-fn captures_not(error: &Error) -> bool {
+fn is_capture_unsupported(error: &Error) -> bool {
     matches!(error, Error::Driver { .. } | Error::Kernel { .. })
 }
 

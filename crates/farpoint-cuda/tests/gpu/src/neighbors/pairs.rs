@@ -13,7 +13,7 @@ pub(crate) struct Pair<T> {
 
 /// Kind of coordinates of a pair, for any number of axes.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Like {
+pub(crate) enum PairKind {
     Random,
     /// Four values per axis: many ties, and duplicates.
     Tied,
@@ -39,7 +39,7 @@ pub(crate) enum Like {
     Outlier,
 }
 
-impl Like {
+impl PairKind {
     pub(crate) const ALL: [Self; 12] = [
         Self::Random,
         Self::Tied,

@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 const ALL_PAIRS: u128 = 50_000_000_000;
 
 /// Points of the larger cloud above which a pair is skipped.
-const MOST: usize = 3_000_000;
+const MAX_POINTS: usize = 3_000_000;
 
 /// All files below `folder`, each with the next one of its folder, by name.
 pub(super) fn groups(folder: &Path) -> Result<Vec<Group>> {
     let mut files = Vec::new();
     all_files(folder, &mut files)?;
     files.sort();
-    let beside = |pair: &&[PathBuf]| pair[0].parent() == pair[1].parent();
+    let in_same_folder = |pair: &&[PathBuf]| pair[0].parent() == pair[1].parent();
     let name = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
     let group = |pair: &[PathBuf]| {
         let [a, b] = [&pair[0], &pair[1]].map(PathBuf::clone);
@@ -38,14 +38,14 @@ pub(super) fn groups(folder: &Path) -> Result<Vec<Group>> {
         });
         group.heavy()
     };
-    Ok(files.windows(2).filter(beside).map(group).collect())
+    Ok(files.windows(2).filter(in_same_folder).map(group).collect())
 }
 
 /// Two files' clouds in the more precise of their precisions, or the reason why there are none.
 enum Files {
     F32(Case<f32>),
     F64(Case<f64>),
-    Without(String),
+    Skipped(String),
 }
 
 impl Files {
@@ -54,11 +54,11 @@ impl Files {
         let [a, b] = match clouds {
             [Ok(a), Ok(b)] => [a, b],
             [Err(error), _] | [_, Err(error)] => {
-                return Ok(Self::Without(format!("not read: {error}")));
+                return Ok(Self::Skipped(format!("not read: {error}")));
             }
         };
-        if a.len().max(b.len()) > MOST || a.len().min(b.len()) == 0 {
-            return Ok(Self::Without(format!("left out: {} and {} points", a.len(), b.len())));
+        if a.len().max(b.len()) > MAX_POINTS || a.len().min(b.len()) == 0 {
+            return Ok(Self::Skipped(format!("skipped: {} and {} points", a.len(), b.len())));
         }
         Ok(match (a.coordinates(), b.coordinates()) {
             (Coordinates::F32(_), Coordinates::F32(_)) => Self::F32(case(&a, &b)?),
@@ -70,7 +70,7 @@ impl Files {
         match self {
             Self::F32(case) => compare(case, device, part, tally),
             Self::F64(case) => compare(case, device, part, tally),
-            Self::Without(reason) => tally.note(reason),
+            Self::Skipped(reason) => tally.note(reason),
         }
     }
 }
@@ -89,7 +89,7 @@ fn case<T: CudaScalar>(a: &farpoint_io::Cloud, b: &farpoint_io::Cloud) -> Result
 fn compare<T: CudaScalar>(case: &Case<T>, device: &Gpu, part: &str, tally: &mut Tally) {
     let (_, pairs) = case.size();
     if ["plain", "brute"].contains(&part) && pairs > ALL_PAIRS {
-        return tally.note(format!("{part}: {pairs} pairs are left to the others"));
+        return tally.note(format!("{part}: skipped, {pairs} pairs"));
     }
     case.compare(device, part, "", tally);
 }

@@ -46,10 +46,10 @@ impl<T: CudaScalar> Resident<T> {
         let sides = [side(rows[0])?, side(rows[1])?];
         let mut batch = Self { sides, pairs, rows, dims, scratch: [None, None] };
         if let Some(matcher) = scratch_for {
-            let told = batch.told();
+            let device_pairs = batch.device_pairs();
             let bytes = [
-                stream.gpu().nearest_scratch_bytes(matcher, &told),
-                stream.gpu().gradients_scratch_bytes(&told),
+                stream.gpu().nearest_scratch_bytes(matcher, &device_pairs),
+                stream.gpu().gradients_scratch_bytes(&device_pairs),
             ];
             for (scratch, bytes) in batch.scratch.iter_mut().zip(bytes) {
                 *scratch = Some(Buffer::new(stream, bytes, "scratch memory of a test")?);
@@ -72,7 +72,7 @@ impl<T: CudaScalar> Resident<T> {
         b.grads.write(0, grads[1])
     }
 
-    fn told(&self) -> DevicePairs<T> {
+    fn device_pairs(&self) -> DevicePairs<T> {
         let of = |address: fn(&Side<T>) -> u64| self.sides.each_ref().map(address);
         let points = of(|side| side.points.pointer());
         let distances = of(|side| side.distances.pointer());
@@ -82,16 +82,16 @@ impl<T: CudaScalar> Resident<T> {
         DevicePairs { scratch, ..pairs.answers(distances.map(Some), indices.map(Some)) }
     }
 
-    fn scratch_of(&self, which: usize) -> Option<(u64, usize)> {
+    fn scratch_of(&self, index: usize) -> Option<(u64, usize)> {
         // No scratch is no array: the driver allocates one byte for it.
-        self.scratch[which].as_ref().map(|buffer| (buffer.pointer(), buffer.len()))
+        self.scratch[index].as_ref().map(|buffer| (buffer.pointer(), buffer.len()))
     }
 
     /// Queues a search.
     pub(crate) fn enqueue(&self, stream: &Stream, matcher: &Matcher) -> Result<(), Error> {
         // SAFETY: the arrays have the sizes given, and are freed in the order of their stream,
         // which every caller waits for.
-        unsafe { stream.gpu().enqueue_nearest(matcher, stream, &self.told()) }
+        unsafe { stream.gpu().enqueue_nearest(matcher, stream, &self.device_pairs()) }
     }
 
     /// Queues the gradients of the search's results.
@@ -100,11 +100,13 @@ impl<T: CudaScalar> Resident<T> {
         let grads = of(|side| side.grads.pointer());
         let gradients = of(|side| side.gradients.pointer());
         let scratch = self.scratch_of(1);
-        let wanted =
-            DeviceGradients { scratch, ..DeviceGradients::new(self.told(), grads, gradients) };
+        let request = DeviceGradients {
+            scratch,
+            ..DeviceGradients::new(self.device_pairs(), grads, gradients)
+        };
         // SAFETY: the arrays have the sizes given, and are freed in the order of their stream, which
         // every caller waits for; the indices are those of a search.
-        unsafe { stream.gpu().enqueue_gradients(matcher, stream, &wanted) }
+        unsafe { stream.gpu().enqueue_gradients(matcher, stream, &request) }
     }
 
     /// Returns whether the search's results are void: indices -1 and distances NaN, all of them.

@@ -2,7 +2,7 @@
 //! always the same bits.
 
 use super::expected::Expected;
-use super::{METHODS, Resident, captures_not, method};
+use super::{METHODS, Resident, is_capture_unsupported, method};
 use crate::clouds::Cloud;
 use crate::runner::Group;
 use crate::tally::Tally;
@@ -36,12 +36,12 @@ pub(super) fn small() -> Vec<Group> {
 }
 
 /// Points of both sides, and the expected results.
-pub(crate) struct Answer {
+pub(crate) struct ExpectedPairs {
     points: [Vec<f32>; 2],
     pub(crate) truth: [Expected<f32>; 2],
 }
 
-impl Answer {
+impl ExpectedPairs {
     pub(crate) fn new((pairs, rows): Shape, seed: usize) -> Result<Self> {
         let kinds = [Kind::Room, Kind::Lattice, Kind::Object, Kind::Duplicated];
         let side = |side: usize| -> Vec<Cloud<f32>> {
@@ -76,20 +76,20 @@ fn repeat(
     stream: &Stream,
     part: &str,
     (pairs, rows): Shape,
-    answer: &Answer,
+    expected: &ExpectedPairs,
     times: usize,
     tally: &mut Tally,
 ) -> Result<(), Error> {
     let matcher = matcher(part);
-    for given in [Some(&matcher), None] {
-        let mut batch = Resident::new(stream, pairs, rows, 3, given)?;
-        answer.write(&mut batch)?;
+    for scratch_for in [Some(&matcher), None] {
+        let mut batch = Resident::new(stream, pairs, rows, 3, scratch_for)?;
+        expected.write(&mut batch)?;
         for time in 0..times {
-            let what = format!("{part}, scratch given: {}, run {time}", given.is_some());
+            let label = format!("{part}, scratch given: {}, run {time}", scratch_for.is_some());
             batch.enqueue(stream, &matcher)?;
             batch.enqueue_backward(stream, &matcher)?;
-            tally.check(&what, batch.compare(&answer.truth)?);
-            tally.check(what, batch.compare_gradients(&answer.truth)?);
+            tally.check(&label, batch.compare(&expected.truth)?);
+            tally.check(label, batch.compare_gradients(&expected.truth)?);
         }
     }
     Ok(())
@@ -97,10 +97,10 @@ fn repeat(
 
 fn repeated(name: &'static str, shape: Shape) -> Group {
     Group::new(format!("chamfer {name}"), METHODS, move || {
-        let answer = Answer::new(shape, 1)?;
+        let expected = ExpectedPairs::new(shape, 1)?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
-            Ok(repeat(&stream, part, shape, &answer, REPEATS, tally)?)
+            Ok(repeat(&stream, part, shape, &expected, REPEATS, tally)?)
         })
     })
 }
@@ -109,24 +109,24 @@ fn repeated(name: &'static str, shape: Shape) -> Group {
 fn two_threads() -> Group {
     let shapes: [Shape; 2] = [(1, [10_000, 9_000]), (7, [1_500, 1_400])];
     Group::new("chamfer, two threads with a stream each", METHODS, move || {
-        let answers = [Answer::new(shapes[0], 3)?, Answer::new(shapes[1], 4)?];
+        let all_expected = [ExpectedPairs::new(shapes[0], 3)?, ExpectedPairs::new(shapes[1], 4)?];
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let tallies = thread::scope(|scope| {
-                let threads = [(part, 0), ("tree", 1)].map(|(part, which)| {
-                    let answer = &answers[which];
+                let threads = [(part, 0), ("tree", 1)].map(|(part, index)| {
+                    let expected = &all_expected[index];
                     scope.spawn(move || {
-                        let mut own = Tally::new(part);
+                        let mut thread_tally = Tally::new(part);
                         let run = Stream::new(device).and_then(|stream| {
-                            repeat(&stream, part, shapes[which], answer, 10, &mut own)
+                            repeat(&stream, part, shapes[index], expected, 10, &mut thread_tally)
                         });
-                        own.take(part, run);
-                        own
+                        thread_tally.take(part, run);
+                        thread_tally
                     })
                 });
                 threads.map(|thread| thread.join())
             });
-            for own in tallies {
-                tally.add(own.map_err(|_| anyhow::anyhow!("a thread panicked"))?);
+            for thread_tally in tallies {
+                tally.add(thread_tally.map_err(|_| anyhow::anyhow!("a thread panicked"))?);
             }
             Ok(())
         })
@@ -136,11 +136,11 @@ fn two_threads() -> Group {
 /// The legacy default stream, which can't be captured.
 fn legacy(shape: Shape) -> Group {
     Group::new("chamfer, legacy default stream", METHODS, move || {
-        let answer = Answer::new(shape, 5)?;
+        let expected = ExpectedPairs::new(shape, 5)?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             // SAFETY: the legacy default stream is always there.
             let stream = unsafe { Stream::borrowed(device, 0) };
-            Ok(repeat(&stream, part, shape, &answer, 1, tally)?)
+            Ok(repeat(&stream, part, shape, &expected, 1, tally)?)
         })
     })
 }
@@ -148,14 +148,14 @@ fn legacy(shape: Shape) -> Group {
 /// A captured search with its gradients uses the content of its memory at launch.
 fn graph(name: &'static str, shape: Shape) -> Group {
     Group::new(format!("chamfer {name}"), METHODS, move || {
-        let answers = (0..REPLAYS).map(|seed| Answer::new(shape, seed));
-        let answers = answers.collect::<Result<Vec<_>>>()?;
+        let all_expected = (0..REPLAYS).map(|seed| ExpectedPairs::new(shape, seed));
+        let all_expected = all_expected.collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
-            for given in [true, false] {
-                match replayed(device, part, given, shape, &answers, tally) {
+            for provided in [true, false] {
+                match replayed(device, part, provided, shape, &all_expected, tally) {
                     // Older drivers can't capture a cooperative launch.
-                    Err(error) if captures_not(&error) => tally.refuse(error),
-                    result => drop(tally.take(format!("scratch given: {given}"), result)),
+                    Err(error) if is_capture_unsupported(&error) => tally.refuse(error),
+                    result => drop(tally.take(format!("scratch given: {provided}"), result)),
                 }
             }
             Ok(())
@@ -166,16 +166,16 @@ fn graph(name: &'static str, shape: Shape) -> Group {
 fn replayed(
     device: &Gpu,
     part: &str,
-    given: bool,
+    provided: bool,
     (pairs, rows): Shape,
-    answers: &[Answer],
+    all_expected: &[ExpectedPairs],
     tally: &mut Tally,
 ) -> Result<(), Error> {
     let stream = Stream::new(device)?;
     let matcher = matcher(part);
-    let mut batch = Resident::new(&stream, pairs, rows, 3, given.then_some(&matcher))?;
+    let mut batch = Resident::new(&stream, pairs, rows, 3, provided.then_some(&matcher))?;
     // The first use of a kernel loads it, which a capture may not.
-    answers[0].write(&mut batch)?;
+    all_expected[0].write(&mut batch)?;
     let both = |batch: &Resident<f32>| {
         batch.enqueue(&stream, &matcher)?;
         batch.enqueue_backward(&stream, &matcher)
@@ -183,13 +183,13 @@ fn replayed(
     both(&batch)?;
     stream.synchronize()?;
     let graph = stream.capture(|| both(&batch))?;
-    for (replay, answer) in answers.iter().enumerate() {
-        answer.write(&mut batch)?;
+    for (replay, expected) in all_expected.iter().enumerate() {
+        expected.write(&mut batch)?;
         // SAFETY: the batch outlives the launches, which `compare` waits for.
         unsafe { graph.launch(&stream)? };
-        let what = format!("scratch given: {given}, replay {replay}");
-        tally.check(&what, batch.compare(&answer.truth)?);
-        tally.check(what, batch.compare_gradients(&answer.truth)?);
+        let label = format!("scratch given: {provided}, replay {replay}");
+        tally.check(&label, batch.compare(&expected.truth)?);
+        tally.check(label, batch.compare_gradients(&expected.truth)?);
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use farpoint_generate::Kind;
 
 /// Options of a value.
 #[derive(Debug, Clone, Copy)]
-struct Ask {
+struct Spec {
     norm: Norm,
     plain: bool,
     reduction: Reduction,
@@ -27,16 +27,16 @@ struct Ask {
 }
 
 /// Every combination that differs in a kernel.
-fn asks() -> Vec<Ask> {
-    let mut asks = Vec::new();
+fn specs() -> Vec<Spec> {
+    let mut specs = Vec::new();
     for reduction in Reduction::ALL {
         for (norm, plain) in [(Norm::Two, false), (Norm::Two, true), (Norm::One, false)] {
             for both in [true, false] {
-                asks.push(Ask { norm, plain, reduction, both });
+                specs.push(Spec { norm, plain, reduction, both });
             }
         }
     }
-    asks
+    specs
 }
 
 pub(super) fn groups() -> Vec<Group> {
@@ -62,7 +62,8 @@ pub(super) fn small() -> Vec<Group> {
 fn group<T: CudaScalar>(name: &str, lengths: [Vec<usize>; 2]) -> Group {
     Group::new(format!("chamfer values {}, {name}", T::SUFFIX), METHODS, move || {
         let batch = Batch::<T>::new(&lengths);
-        let truths = asks().into_iter().map(|ask| batch.truth(ask)).collect::<Result<Vec<_>>>()?;
+        let truths =
+            specs().into_iter().map(|spec| batch.truth(spec)).collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for truth in &truths {
                 batch.compare(device, part, truth, tally)?;
@@ -76,7 +77,7 @@ fn group<T: CudaScalar>(name: &str, lengths: [Vec<usize>; 2]) -> Group {
 fn leaves_of_leaves() -> Group {
     let group = Group::new("chamfer values f32, 17,000,000 and 10", &["auto"], || {
         let batch = Batch::<f32>::new(&[vec![17_000_000], vec![10]]);
-        let plain = Ask { norm: Norm::Two, plain: true, reduction: Reduction::Mean, both: true };
+        let plain = Spec { norm: Norm::Two, plain: true, reduction: Reduction::Mean, both: true };
         let truth = batch.truth(plain)?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             batch.compare(device, part, &truth, tally)
@@ -95,7 +96,7 @@ struct Batch<T> {
 
 /// The CPU's results for a batch.
 struct Truth<T> {
-    ask: Ask,
+    spec: Spec,
     values: Vec<T>,
     extremes: Vec<T>,
     gradients: [Vec<T>; 2],
@@ -114,34 +115,36 @@ impl<T: CudaScalar> Batch<T> {
         let upstream = (0..lengths[0].len()).map(|pair| T::from_f64(0.3 + 0.7 * pair as f64));
         Self {
             clouds: [side(0), side(1)],
-            rows: lengths.each_ref().map(|of| of.iter().copied().max().unwrap_or(0)),
+            rows: lengths
+                .each_ref()
+                .map(|side_lengths| side_lengths.iter().copied().max().unwrap_or(0)),
             lengths: lengths.clone(),
             upstream: upstream.collect(),
         }
     }
 
-    fn truth(&self, ask: Ask) -> Result<Truth<T>> {
+    fn truth(&self, spec: Spec) -> Result<Truth<T>> {
         let (mut values, mut extremes) = (Vec::new(), Vec::new());
         let mut gradients = [Vec::new(), Vec::new()];
         for (pair, (a, b)) in self.clouds[0].iter().zip(&self.clouds[1]).enumerate() {
-            let mut found = on_cpu(ask.norm, a.len(), b.len()).chamfer(a, b)?;
-            if !ask.both {
+            let mut found = on_cpu(spec.norm, a.len(), b.len()).chamfer(a, b)?;
+            if !spec.both {
                 found.b_to_a.indices.fill(Nearest::<T>::NONE);
             }
-            let second = Some(&found.b_to_a).filter(|_| ask.both);
-            let reduced = reduce(&found.a_to_b, second, ask.reduction, ask.plain);
+            let second = Some(&found.b_to_a).filter(|_| spec.both);
+            let reduced = reduce(&found.a_to_b, second, spec.reduction, spec.plain);
             values.push(T::from_f64(reduced.value));
             extremes.extend(reduced.largest.into_iter().chain(reduced.divisors).map(T::from_f64));
             let Chamfer { a_to_b, b_to_a } = &found;
-            let of_value = self.upstream[pair];
-            let grads = [reduced.grads(0, a_to_b, of_value), reduced.grads(1, b_to_a, of_value)];
-            let sent = backward(&found, a, b, &grads[0], &grads[1])?;
-            gradients[0].push(sent.a);
-            gradients[1].push(sent.b);
+            let upstream = self.upstream[pair];
+            let grads = [reduced.grads(0, a_to_b, upstream), reduced.grads(1, b_to_a, upstream)];
+            let gradients_of_pair = backward(&found, a, b, &grads[0], &grads[1])?;
+            gradients[0].push(gradients_of_pair.a);
+            gradients[1].push(gradients_of_pair.b);
         }
         let padded = |side: usize| padded_rows(&gradients[side], self.rows[side] * DIMS, T::ZERO);
         let gradients = [padded(0)?, padded(1)?];
-        Ok(Truth { ask, values, extremes, gradients })
+        Ok(Truth { spec, values, extremes, gradients })
     }
 
     /// All clouds of a side, padded.
@@ -151,65 +154,66 @@ impl<T: CudaScalar> Batch<T> {
     }
 
     fn compare(&self, device: &Gpu, part: &str, truth: &Truth<T>, tally: &mut Tally) -> Result<()> {
-        let (ask, stream, pairs) = (truth.ask, Stream::new(device)?, self.upstream.len());
-        let what = format!("{part}, {ask:?}");
-        let matcher = Matcher::new().method(method(part)).norm(ask.norm);
+        let (spec, stream, pairs) = (truth.spec, Stream::new(device)?, self.upstream.len());
+        let label = format!("{part}, {spec:?}");
+        let matcher = Matcher::new().method(method(part)).norm(spec.norm);
         let sides = [Side::new(&stream, self, 0)?, Side::new(&stream, self, 1)?];
         let upstream = Buffer::upload(&stream, &self.upstream, "gradients of values")?;
         let values = Guarded::<T>::new(&stream, pairs)?;
         let extremes = Guarded::<T>::new(&stream, EXTREMES * pairs)?;
-        let told = self.told(&sides, ask.both);
-        let wanted = DeviceValues {
-            pairs: told,
-            reduction: ask.reduction,
-            plain: ask.plain,
+        let device_pairs = self.device_pairs(&sides, spec.both);
+        let request = DeviceValues {
+            pairs: device_pairs,
+            reduction: spec.reduction,
+            plain: spec.plain,
             values: values.pointer(),
             extremes: Some(extremes.pointer()),
         };
         // SAFETY: the arrays have the sizes given and outlive the stream's work, which is waited for.
-        let queued = unsafe { device.enqueue_values(&matcher, &stream, &wanted) };
-        if tally.take(&what, queued).is_none() {
+        let queued = unsafe { device.enqueue_values(&matcher, &stream, &request) };
+        if tally.take(&label, queued).is_none() {
             return Ok(());
         }
         stream.synchronize()?;
-        tally.check(&what, same_numbers("values", &values.read("values")?, &truth.values));
-        let kept = extremes.read("extremes")?;
-        if ask.reduction == Reduction::Max {
-            tally.check(&what, same_numbers("extremes", &kept, &truth.extremes));
+        tally.check(&label, same_numbers("values", &values.read("values")?, &truth.values));
+        let found_extremes = extremes.read("extremes")?;
+        if spec.reduction == Reduction::Max {
+            tally.check(&label, same_numbers("extremes", &found_extremes, &truth.extremes));
         }
         let value = ValueGradient {
-            reduction: ask.reduction,
-            plain: ask.plain,
+            reduction: spec.reduction,
+            plain: spec.plain,
             upstream: (upstream.pointer(), 1),
             extremes: Some(extremes.pointer()),
         };
-        let to = sides.each_ref().map(|side| side.gradients.pointer());
+        let targets = sides.each_ref().map(|side| side.gradients.pointer());
         // SAFETY: indices, distances and extremes are those of the search, and all arrays are as
         // large as given and outlive the stream's work, which is waited for.
         let queued = unsafe {
-            let wanted = DeviceGradients::of_value(told, value, to);
-            device.enqueue_gradients(&matcher, &stream, &wanted)
+            let request = DeviceGradients::of_value(device_pairs, value, targets);
+            device.enqueue_gradients(&matcher, &stream, &request)
         };
-        if tally.take(format!("{what}, backward"), queued).is_some() {
+        if tally.take(format!("{label}, backward"), queued).is_some() {
             stream.synchronize()?;
             for (side, truth) in sides.iter().zip(&truth.gradients) {
                 let found = side.gradients.read("gradients")?;
-                tally.check(format!("{what}, backward"), same_numbers("gradients", &found, truth));
+                tally.check(format!("{label}, backward"), same_numbers("gradients", &found, truth));
             }
         }
         Ok(())
     }
 
-    fn told(&self, sides: &[Side<T>; 2], both: bool) -> DevicePairs<T> {
+    fn device_pairs(&self, sides: &[Side<T>; 2], both: bool) -> DevicePairs<T> {
         let points = sides.each_ref().map(|side| side.points.pointer());
-        let asked = |side: usize| side == 0 || both;
-        let place = |side: usize, address: u64| Some(address).filter(|_| asked(side));
-        let differ = |side: usize| self.lengths[side].iter().any(|&n| n != self.rows[side]);
-        let lengths = |side: usize| Some(sides[side].lengths.pointer()).filter(|_| differ(side));
+        let requested = |side: usize| side == 0 || both;
+        let optional = |side: usize, address: u64| Some(address).filter(|_| requested(side));
+        let has_lengths = |side: usize| self.lengths[side].iter().any(|&n| n != self.rows[side]);
+        let lengths =
+            |side: usize| Some(sides[side].lengths.pointer()).filter(|_| has_lengths(side));
         DevicePairs::padded(points, self.upstream.len(), self.rows, DIMS)
             .answers(
-                [0, 1].map(|side| place(side, sides[side].distances.pointer())),
-                [0, 1].map(|side| place(side, sides[side].indices.pointer())),
+                [0, 1].map(|side| optional(side, sides[side].distances.pointer())),
+                [0, 1].map(|side| optional(side, sides[side].indices.pointer())),
             )
             .lengths([lengths(0), lengths(1)])
     }

@@ -1,6 +1,6 @@
 //! The CPU's results for a batch.
 
-use super::asks::Ask;
+use super::batches::Spec;
 use crate::clouds::Cloud;
 use anyhow::Result;
 use farpoint::{BadRows, Neighbors, Points, Searcher};
@@ -15,12 +15,12 @@ pub(super) struct Expected<T> {
 
 impl<T: CudaScalar> Expected<T> {
     pub(super) fn of(
-        ask: &Ask,
+        spec: &Spec,
         [x, y]: [&[Cloud<T>]; 2],
         job: &Searcher,
         whole: bool,
     ) -> Result<Self> {
-        let (rows, k) = (ask.all_rows(0), job.k);
+        let (rows, k) = (spec.all_rows(0), job.k);
         let infinite = T::from_f64(f64::INFINITY);
         let mut all = Self {
             // For padding; the clouds' values follow.
@@ -28,7 +28,7 @@ impl<T: CudaScalar> Expected<T> {
             indices: vec![-1; rows * k],
             counts: vec![0; rows],
         };
-        let begins = [ask.begins(0), ask.begins(1)];
+        let begins = [spec.begins(0), spec.begins(1)];
         for (cloud, (x, y)) in x.iter().zip(y).enumerate() {
             all.distances[begins[0][cloud] * k..][..x.len() * k].fill(infinite);
             let Some(found) = search(job, x, y)? else { continue };

@@ -1,6 +1,6 @@
 //! Gradients of the distances of searches, compared with a textbook loop.
 
-use super::asks::{Ask, Look, Side};
+use super::batches::{CloudKind, Side, Spec};
 use super::expected::{Expected, same};
 use crate::clouds::Cloud;
 use crate::guarded::Guarded;
@@ -14,27 +14,27 @@ use farpoint_generate::Kind;
 use std::marker::PhantomData;
 
 pub(super) fn groups() -> Vec<Group> {
-    let asks = vec![
-        Ask::of(Look::Kind(Kind::Room), 2, [700, 900]),
-        Ask::of(Look::Kind(Kind::Equal), 1, [90, 40]),
-        Ask::of(Look::Kind(Kind::Lidar), 1, [9_000, 3_000]),
-        Ask { dims: 5, ..Ask::of(Look::Random, 3, [100, 200]) },
-        Ask::lists([true, false]),
-        Ask::lists([false, true]),
+    let specs = vec![
+        Spec::of(CloudKind::Kind(Kind::Room), 2, [700, 900]),
+        Spec::of(CloudKind::Kind(Kind::Equal), 1, [90, 40]),
+        Spec::of(CloudKind::Kind(Kind::Lidar), 1, [9_000, 3_000]),
+        Spec { dims: 5, ..Spec::of(CloudKind::Random, 3, [100, 200]) },
+        Spec::lists([true, false]),
+        Spec::lists([false, true]),
     ];
-    vec![group::<f32>(asks.clone()), group::<f64>(asks)]
+    vec![group::<f32>(specs.clone()), group::<f64>(specs)]
 }
 
 pub(super) fn small() -> Vec<Group> {
-    vec![group::<f32>(vec![Ask::of(Look::Tied, 2, [40, 130]), Ask::lists([true, false])])]
+    vec![group::<f32>(vec![Spec::of(CloudKind::Tied, 2, [40, 130]), Spec::lists([true, false])])]
 }
 
-fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
+fn group<T: CudaScalar>(specs: Vec<Spec>) -> Group {
     Group::new(format!("search gradients {}", T::SUFFIX), &["backward"], move || {
         let mut cases = Vec::new();
-        for ask in asks {
+        for spec in specs {
             for (norm, whole) in [(Norm::Two, false), (Norm::One, true)] {
-                cases.push(Case::<T>::new(ask.clone(), norm, whole)?);
+                cases.push(Case::<T>::new(spec.clone(), norm, whole)?);
             }
         }
         Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
@@ -45,7 +45,7 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
 
 /// Clouds, the results of a search in them, and the gradients of its distances.
 pub(crate) struct Case<T> {
-    ask: Ask,
+    spec: Spec,
     norm: Norm,
     whole: bool,
     clouds: [Vec<Cloud<T>>; 2],
@@ -56,28 +56,28 @@ pub(crate) struct Case<T> {
 }
 
 impl<T: CudaScalar> Case<T> {
-    fn new(ask: Ask, norm: Norm, whole: bool) -> Result<Self> {
+    fn new(spec: Spec, norm: Norm, whole: bool) -> Result<Self> {
         let k = 7;
-        let clouds = [ask.clouds(0), ask.clouds(1)];
+        let clouds = [spec.clouds(0), spec.clouds(1)];
         let job = Searcher::nearest(k).norm(norm);
-        let found = Expected::of(&ask, [&clouds[0], &clouds[1]], &job, whole)?;
+        let found = Expected::of(&spec, [&clouds[0], &clouds[1]], &job, whole)?;
         let grads = grads(found.indices.len(), 5);
         let mut case =
-            Self { ask, norm, whole, clouds, k, found, grads, truth: [Vec::new(), Vec::new()] };
+            Self { spec, norm, whole, clouds, k, found, grads, truth: [Vec::new(), Vec::new()] };
         case.truth = case.expected();
         Ok(case)
     }
 
     /// A room and another one.
     pub(crate) fn of_rooms(rows: [usize; 2]) -> Result<Self> {
-        Self::new(Ask::of(Look::Kind(Kind::Room), 1, rows), Norm::Two, false)
+        Self::new(Spec::of(CloudKind::Kind(Kind::Room), 1, rows), Norm::Two, false)
     }
 
     /// Computes the gradients by a textbook loop.
     fn expected(&self) -> [Vec<T>; 2] {
-        let dims = self.ask.dims;
-        let mut sums = [0, 1].map(|side| vec![T::ZERO; self.ask.all_rows(side) * dims]);
-        let begins = [self.ask.begins(0), self.ask.begins(1)];
+        let dims = self.spec.dims;
+        let mut sums = [0, 1].map(|side| vec![T::ZERO; self.spec.all_rows(side) * dims]);
+        let begins = [self.spec.begins(0), self.spec.begins(1)];
         for (cloud, (x, y)) in self.clouds[0].iter().zip(&self.clouds[1]).enumerate() {
             for row in 0..x.len() {
                 let at = begins[0][cloud] + row;
@@ -91,10 +91,10 @@ impl<T: CudaScalar> Case<T> {
                     for axis in 0..dims {
                         let (p, q) = (x.coordinate(row, axis), y.coordinate(other, axis));
                         let part = part(self.norm, self.grads[place], p, q);
-                        let own = &mut sums[0][at * dims + axis];
-                        *own = *own + part;
-                        let sent = &mut sums[1][(begins[1][cloud] + other) * dims + axis];
-                        *sent = *sent - part;
+                        let own_sum = &mut sums[0][at * dims + axis];
+                        *own_sum = *own_sum + part;
+                        let other_sum = &mut sums[1][(begins[1][cloud] + other) * dims + axis];
+                        *other_sum = *other_sum - part;
                     }
                 }
             }
@@ -104,27 +104,27 @@ impl<T: CudaScalar> Case<T> {
 
     fn compare(&self, device: &Gpu, tally: &mut Tally) -> Result<()> {
         let stream = Stream::new(device)?;
-        let held = Resident::new(&stream, self)?;
-        let mut wanted = held.wanted(self);
-        let rows = self.ask.all_rows(0);
+        let resident = Resident::new(&stream, self)?;
+        let mut request = resident.request(self);
+        let rows = self.spec.all_rows(0);
         let sums: Vec<i64> = (0..=rows as i64).map(|row| row * self.k as i64).collect();
         let sums = Buffer::upload(&stream, &sums, "offsets")?;
         for ragged in [false, true] {
-            wanted.offsets = ragged.then(|| (sums.pointer(), self.ask.rows()[0] * self.k));
-            let bytes = device.search_gradients_scratch_bytes(&wanted);
+            request.offsets = ragged.then(|| (sums.pointer(), self.spec.rows()[0] * self.k));
+            let bytes = device.search_gradients_scratch_bytes(&request);
             let scratch = Guarded::<u8>::new(&stream, bytes)?;
-            wanted.scratch = ragged.then(|| (scratch.pointer(), bytes));
+            request.scratch = ragged.then(|| (scratch.pointer(), bytes));
             // SAFETY: the arrays have the sizes given and outlive the stream's work.
-            let queued = unsafe { device.enqueue_search_gradients(&stream, &wanted) };
-            let what = format!("{}, {:?}, ragged {ragged}", self.ask.name, self.norm);
-            if tally.take(&what, queued).is_none() {
+            let queued = unsafe { device.enqueue_search_gradients(&stream, &request) };
+            let label = format!("{}, {:?}, ragged {ragged}", self.spec.name, self.norm);
+            if tally.take(&label, queued).is_none() {
                 continue;
             }
             stream.synchronize()?;
             scratch.read("scratch memory")?;
-            for (side, (found, truth)) in held.gradients.iter().zip(&self.truth).enumerate() {
-                let same = same(&found.read("gradients")?, truth, self.ask.dims);
-                tally.check(format!("{what}, side {side}"), same);
+            for (side, (found, truth)) in resident.gradients.iter().zip(&self.truth).enumerate() {
+                let same = same(&found.read("gradients")?, truth, self.spec.dims);
+                tally.check(format!("{label}, side {side}"), same);
             }
         }
         Ok(())
@@ -141,7 +141,7 @@ pub(crate) struct Resident<T> {
 
 impl<T: CudaScalar> Resident<T> {
     pub(crate) fn new(stream: &Stream, case: &Case<T>) -> Result<Self, Error> {
-        let side = |side: usize| Side::new(stream, &case.ask, side, &case.clouds[side]);
+        let side = |side: usize| Side::new(stream, &case.spec, side, &case.clouds[side]);
         let numbers = |side: usize| Guarded::new(stream, case.truth[side].len());
         Ok(Self {
             sides: [side(0)?, side(1)?],
@@ -152,12 +152,12 @@ impl<T: CudaScalar> Resident<T> {
     }
 
     /// Requests all gradients, with scratch memory from the pool.
-    fn wanted(&self, case: &Case<T>) -> DeviceSearchGradients<T> {
+    fn request(&self, case: &Case<T>) -> DeviceSearchGradients<T> {
         DeviceSearchGradients {
             x: self.sides[0].clouds,
             y: self.sides[1].clouds,
-            dims: case.ask.dims,
-            clouds: case.ask.lengths[0].len(),
+            dims: case.spec.dims,
+            clouds: case.spec.lengths[0].len(),
             k: case.k,
             offsets: None,
             indices: self.indices.pointer(),
@@ -174,13 +174,13 @@ impl<T: CudaScalar> Resident<T> {
     pub(crate) fn enqueue(&self, stream: &Stream, case: &Case<T>) -> Result<(), Error> {
         // SAFETY: the arrays have the sizes given, and are freed in the order of their stream, which every
         // caller waits for.
-        unsafe { stream.gpu().enqueue_search_gradients(stream, &self.wanted(case)) }
+        unsafe { stream.gpu().enqueue_search_gradients(stream, &self.request(case)) }
     }
 
     /// Synchronizes the buffers' stream, and compares with the CPU.
     pub(crate) fn compare(&self, case: &Case<T>) -> Result<Result<(), String>, Error> {
         for (side, truth) in self.gradients.iter().zip(&case.truth) {
-            if let Err(reason) = same(&side.numbers()?, truth, case.ask.dims) {
+            if let Err(reason) = same(&side.numbers()?, truth, case.spec.dims) {
                 return Ok(Err(reason));
             }
         }
@@ -188,7 +188,7 @@ impl<T: CudaScalar> Resident<T> {
     }
 
     /// Returns whether all gradients that blocks compute together are NaN: those of `y`.
-    pub(crate) fn are_void(&self) -> Result<bool, Error> {
+    pub(crate) fn is_void(&self) -> Result<bool, Error> {
         Ok(self.gradients[1].numbers()?.iter().all(|number| number.to_f64().is_nan()))
     }
 }

@@ -46,19 +46,20 @@ fn group<T: CudaScalar>() -> Group {
             .collect::<anyhow::Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (truth, within, job) in &jobs {
-                let (job, what) = (job.clone().method(method(part)), format!("{job:?}"));
+                let (job, label) = (job.clone().method(method(part)), format!("{job:?}"));
                 let differs = |same: bool| if same { Ok(()) } else { Err("differs".to_owned()) };
-                if let Some(found) = tally.take(&what, job.on(device).search_batch(&x, &y)) {
-                    tally.check(&what, differs(found == *truth));
+                if let Some(found) = tally.take(&label, job.on(device).search_batch(&x, &y)) {
+                    tally.check(&label, differs(found == *truth));
                 }
-                if let Some(found) = tally.take(&what, job.on(device).search(&y[0], &y[0])) {
-                    let own = job.clone().method(farpoint::Method::Auto).search(&y[0], &y[0])?;
-                    tally.check(&what, differs(found == own));
+                if let Some(found) = tally.take(&label, job.on(device).search(&y[0], &y[0])) {
+                    let expected =
+                        job.clone().method(farpoint::Method::Auto).search(&y[0], &y[0])?;
+                    tally.check(&label, differs(found == expected));
                 }
                 let Some(within) = within else { continue };
-                let both = Gpus::new(vec![device.clone(), device.clone()])?;
-                if let Some(found) = tally.take(&what, job.on(&both).within_batch(&x, &y)) {
-                    tally.check(&what, differs(found == *within));
+                let twice = Gpus::new(vec![device.clone(), device.clone()])?;
+                if let Some(found) = tally.take(&label, job.on(&twice).within_batch(&x, &y)) {
+                    tally.check(&label, differs(found == *within));
                 }
             }
             Ok(())

@@ -1,6 +1,6 @@
 //! Several neighbors: every method in every form returns the CPU's result, bit for bit.
 
-mod asks;
+mod batches;
 mod expected;
 pub(crate) mod gradients;
 mod host;

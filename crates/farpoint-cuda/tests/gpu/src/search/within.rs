@@ -1,6 +1,6 @@
 //! All neighbors in balls, of clouds in device memory.
 
-use super::asks::{Ask, Look, Side};
+use super::batches::{CloudKind, Side, Spec};
 use super::expected::{filled, same, same_indices};
 use super::method;
 use crate::clouds::Cloud;
@@ -15,20 +15,20 @@ use farpoint_generate::Kind;
 const METHODS: &[&str] = &["brute", "tree", "auto"];
 
 pub(super) fn groups() -> Vec<Group> {
-    let asks = vec![
-        Ask::of(Look::Kind(Kind::Room), 2, [300, 1_500]),
-        Ask::of(Look::Kind(Kind::Lattice), 1, [100, 900]),
-        Ask::of(Look::Kind(Kind::Equal), 1, [40, 300]),
-        Ask::of(Look::Bad, 2, [0, 600]).own(),
-        Ask { dims: 5, ..Ask::of(Look::Random, 1, [100, 700]) },
-        Ask::lists([true, false]),
-        Ask::lists([false, true]),
+    let specs = vec![
+        Spec::of(CloudKind::Kind(Kind::Room), 2, [300, 1_500]),
+        Spec::of(CloudKind::Kind(Kind::Lattice), 1, [100, 900]),
+        Spec::of(CloudKind::Kind(Kind::Equal), 1, [40, 300]),
+        Spec::of(CloudKind::Bad, 2, [0, 600]).self_search(),
+        Spec { dims: 5, ..Spec::of(CloudKind::Random, 1, [100, 700]) },
+        Spec::lists([true, false]),
+        Spec::lists([false, true]),
     ];
-    vec![group::<f32>(asks.clone()), group::<f64>(asks)]
+    vec![group::<f32>(specs.clone()), group::<f64>(specs)]
 }
 
 pub(super) fn small() -> Vec<Group> {
-    vec![group::<f32>(vec![Ask::lists([true, false]), Ask::of(Look::Tied, 1, [50, 200])])]
+    vec![group::<f32>(vec![Spec::lists([true, false]), Spec::of(CloudKind::Tied, 1, [50, 200])])]
 }
 
 fn jobs() -> Vec<Searcher> {
@@ -42,15 +42,15 @@ fn jobs() -> Vec<Searcher> {
     ]
 }
 
-fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
+fn group<T: CudaScalar>(specs: Vec<Spec>) -> Group {
     Group::new(format!("search within {}", T::SUFFIX), METHODS, move || {
-        let cases = asks.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
+        let cases = specs.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for case in &cases {
                 for (job, truth) in jobs().into_iter().zip(&case.truth) {
                     let job = job.method(method(part));
-                    let what = format!("{:?}, {}", job.ball, case.ask.name);
-                    tally.check(&what, case.compare(device, &job, truth)?);
+                    let label = format!("{:?}, {}", job.ball, case.spec.name);
+                    tally.check(&label, case.compare(device, &job, truth)?);
                 }
             }
             Ok(())
@@ -59,35 +59,41 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
 }
 
 /// Offsets of the rows' neighbors, indices and distances.
-struct All<T> {
+struct Neighborhoods<T> {
     offsets: Vec<i64>,
     indices: Vec<i64>,
     distances: Vec<T>,
 }
 
 struct Case<T> {
-    ask: Ask,
+    spec: Spec,
     clouds: [Vec<Cloud<T>>; 2],
-    truth: Vec<All<T>>,
+    truth: Vec<Neighborhoods<T>>,
 }
 
 impl<T: CudaScalar> Case<T> {
-    fn new(ask: Ask) -> Result<Self> {
-        let clouds = [ask.clouds(0), ask.clouds(1)];
-        let truth = jobs().iter().map(|job| expected(&ask, &clouds, job)).collect::<Result<_>>()?;
-        Ok(Self { ask, clouds, truth })
+    fn new(spec: Spec) -> Result<Self> {
+        let clouds = [spec.clouds(0), spec.clouds(1)];
+        let truth =
+            jobs().iter().map(|job| expected(&spec, &clouds, job)).collect::<Result<_>>()?;
+        Ok(Self { spec, clouds, truth })
     }
 
-    fn compare(&self, device: &Gpu, job: &Searcher, truth: &All<T>) -> Result<Result<(), String>> {
+    fn compare(
+        &self,
+        device: &Gpu,
+        job: &Searcher,
+        truth: &Neighborhoods<T>,
+    ) -> Result<Result<(), String>> {
         let stream = Stream::new(device)?;
-        let mut x = Side::new(&stream, &self.ask, 0, &self.clouds[0])?;
-        let y = Side::new(&stream, &self.ask, 1, &self.clouds[1])?;
-        if self.ask.own {
+        let mut x = Side::new(&stream, &self.spec, 0, &self.clouds[0])?;
+        let y = Side::new(&stream, &self.spec, 1, &self.clouds[1])?;
+        if self.spec.self_search {
             x.clouds = y.clouds;
         }
-        let rows = self.ask.all_rows(0);
+        let rows = self.spec.all_rows(0);
         let counts = Guarded::<i64>::new(&stream, rows)?;
-        let (clouds, dims) = (self.ask.lengths[0].len(), self.ask.dims);
+        let (clouds, dims) = (self.spec.lengths[0].len(), self.spec.dims);
         let search = DeviceSearch::<T>::new(x.clouds, y.clouds, clouds, dims);
         let counted = search.answers(None, None, Some(counts.pointer()));
         // SAFETY: the arrays have the sizes given and outlive the stream's work.
@@ -113,19 +119,19 @@ impl<T: CudaScalar> Case<T> {
 
 /// The CPU's results.
 fn expected<T: CudaScalar>(
-    ask: &Ask,
+    spec: &Spec,
     [xs, ys]: &[Vec<Cloud<T>>; 2],
     job: &Searcher,
-) -> Result<All<T>> {
+) -> Result<Neighborhoods<T>> {
     let job = job.clone().bad_rows(BadRows::Skip);
-    let mut all = All { offsets: vec![0], indices: Vec::new(), distances: Vec::new() };
+    let mut all = Neighborhoods { offsets: vec![0], indices: Vec::new(), distances: Vec::new() };
     for (x, y) in xs.iter().zip(ys) {
         let found = if filled(x) && filled(y) { Some(job.within(x, y)?) } else { None };
-        let slots = if ask.ragged[0] { x.len() } else { ask.rows()[0] };
-        for row in 0..slots {
-            let some = found.as_ref().filter(|_| row < x.len());
-            let places = some.map_or(0..0, |found| found.row(row));
-            if let Some(found) = some {
+        let rows = if spec.ragged[0] { x.len() } else { spec.rows()[0] };
+        for row in 0..rows {
+            let valid = found.as_ref().filter(|_| row < x.len());
+            let places = valid.map_or(0..0, |found| found.row(row));
+            if let Some(found) = valid {
                 all.indices.extend(found.indices[places.clone()].iter().map(|&i| i64::from(i)));
                 all.distances.extend_from_slice(&found.raw_distances[places]);
             }

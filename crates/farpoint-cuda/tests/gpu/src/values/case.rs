@@ -8,7 +8,7 @@ use farpoint_cuda::IndexKind;
 
 /// Rows named by indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
+pub(super) enum IndexPattern {
     /// Any row; one in eight is -1.
     Any,
     /// The same, and one in eleven is far out of range.
@@ -55,10 +55,15 @@ pub(super) struct Largest<N: Number> {
 }
 
 impl<N: Number> Case<N> {
-    pub(super) fn new(shape: ValueShape, index_kind: IndexKind, names: Names, seed: u64) -> Self {
+    pub(super) fn new(
+        shape: ValueShape,
+        index_kind: IndexKind,
+        pattern: IndexPattern,
+        seed: u64,
+    ) -> Self {
         let mut random = SplitMix64::new(seed);
-        let indices = indices(&shape, index_kind, names, &mut random);
-        let mut many = |count: Result<usize, Error>| -> Vec<N::Wide> {
+        let indices = indices(&shape, index_kind, pattern, &mut random);
+        let mut random_numbers = |count: Result<usize, Error>| -> Vec<N::Wide> {
             let mut number = |_| {
                 let bits = random.next_u64();
                 let number = ((bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * 8.0;
@@ -71,8 +76,10 @@ impl<N: Number> Case<N> {
             };
             (0..count.unwrap_or(0)).map(|k| N::Wide::from_f64(number(k))).collect()
         };
-        let (values, add) = (N::raws(&many(shape.values())), N::raws(&many(shape.gathered())));
-        let (weights, grad) = (many(shape.indices()), N::raws(&many(shape.reduced())));
+        let (values, add) =
+            (N::raws(&random_numbers(shape.values())), N::raws(&random_numbers(shape.gathered())));
+        let (weights, grad) =
+            (random_numbers(shape.indices()), N::raws(&random_numbers(shape.reduced())));
         Self { shape, index_kind, indices, values, add, weights, grad }
     }
 
@@ -112,30 +119,30 @@ impl<N: Number> Case<N> {
 pub(super) fn indices(
     shape: &ValueShape,
     kind: IndexKind,
-    names: Names,
+    pattern: IndexPattern,
     random: &mut SplitMix64,
 ) -> Vec<i64> {
     let (rows, count) = (shape.rows as u64, shape.indices().unwrap_or(0));
-    let of_cloud = (shape.places * shape.k).max(1);
-    let far = if kind == IndexKind::I64 { i64::MAX } else { i64::from(i32::MAX) };
+    let per_cloud = (shape.places * shape.k).max(1);
+    let extreme = if kind == IndexKind::I64 { i64::MAX } else { i64::from(i32::MAX) };
     let any = |bits: u64| (bits >> 8).checked_rem(rows).map_or(-1, |row| row as i64);
     let mut index = |at: usize| {
         let bits = random.next_u64();
-        match names {
-            Names::Wrong if bits.is_multiple_of(11) => {
-                let wrong = [rows as i64, far, -2, -far - 1, 1 << 30];
+        match pattern {
+            IndexPattern::Wrong if bits.is_multiple_of(11) => {
+                let wrong = [rows as i64, extreme, -2, -extreme - 1, 1 << 30];
                 let wrong = wrong[(bits >> 8) as usize % wrong.len()];
                 if (0..rows as i64).contains(&wrong) { -2 } else { wrong }
             }
-            Names::Any | Names::Wrong if bits.is_multiple_of(8) => -1,
-            Names::Any | Names::Wrong => any(bits),
-            Names::One => rows as i64 / 2,
-            Names::InOrder if ((at % of_cloud) as u64) < rows => (at % of_cloud) as i64,
-            Names::InOrder => 0,
+            IndexPattern::Any | IndexPattern::Wrong if bits.is_multiple_of(8) => -1,
+            IndexPattern::Any | IndexPattern::Wrong => any(bits),
+            IndexPattern::One => rows as i64 / 2,
+            IndexPattern::InOrder if ((at % per_cloud) as u64) < rows => (at % per_cloud) as i64,
+            IndexPattern::InOrder => 0,
         }
     };
     let mut indices: Vec<i64> = (0..count).map(&mut index).collect();
-    if rows == 0 && names != Names::Wrong {
+    if rows == 0 && pattern != IndexPattern::Wrong {
         indices.fill(-1);
     }
     indices

@@ -1,9 +1,9 @@
 //! Every operator on shapes of all sorts.
 
 use super::PARTS;
-use super::case::{Case, Names};
+use super::case::{Case, IndexPattern};
+use super::fixture::Fixture;
 use super::numbers::{Bfloat, Double, Half, Number, Single};
-use super::rig::Rig;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
@@ -59,19 +59,19 @@ const LONG: [ValueShape; 3] =
 pub(super) fn groups() -> Vec<Group> {
     let mut groups = Vec::new();
     for (kind, name) in [(IndexKind::I32, "i32"), (IndexKind::I64, "i64")] {
-        for names in [Names::Any, Names::Wrong] {
-            let name = format!("{name}, {names:?}");
-            groups.push(group::<Single>(&name, &SHAPES, kind, names));
-            groups.push(group::<Double>(&name, &SHAPES, kind, names));
-            groups.push(group::<Half>(&name, &SHAPES, kind, names));
-            groups.push(group::<Bfloat>(&name, &SHAPES, kind, names));
+        for pattern in [IndexPattern::Any, IndexPattern::Wrong] {
+            let name = format!("{name}, {pattern:?}");
+            groups.push(group::<Single>(&name, &SHAPES, kind, pattern));
+            groups.push(group::<Double>(&name, &SHAPES, kind, pattern));
+            groups.push(group::<Half>(&name, &SHAPES, kind, pattern));
+            groups.push(group::<Bfloat>(&name, &SHAPES, kind, pattern));
         }
     }
-    for names in [Names::One, Names::InOrder] {
-        let name = format!("long lists, {names:?}");
-        groups.push(group::<Single>(&name, &LONG, IndexKind::I32, names));
-        groups.push(group::<Double>(&name, &LONG, IndexKind::I64, names));
-        groups.push(group::<Bfloat>(&name, &LONG, IndexKind::I32, names));
+    for pattern in [IndexPattern::One, IndexPattern::InOrder] {
+        let name = format!("long lists, {pattern:?}");
+        groups.push(group::<Single>(&name, &LONG, IndexKind::I32, pattern));
+        groups.push(group::<Double>(&name, &LONG, IndexKind::I64, pattern));
+        groups.push(group::<Bfloat>(&name, &LONG, IndexKind::I32, pattern));
     }
     groups
 }
@@ -79,10 +79,10 @@ pub(super) fn groups() -> Vec<Group> {
 /// For the sanitizer.
 pub(super) fn small() -> Vec<Group> {
     vec![
-        group::<Single>("small, i64", &SMALL, IndexKind::I64, Names::Wrong),
-        group::<Double>("small, i32", &SMALL, IndexKind::I32, Names::Any),
-        group::<Half>("small, i32", &SMALL, IndexKind::I32, Names::Wrong),
-        group::<Bfloat>("small, i64", &SMALL, IndexKind::I64, Names::One),
+        group::<Single>("small, i64", &SMALL, IndexKind::I64, IndexPattern::Wrong),
+        group::<Double>("small, i32", &SMALL, IndexKind::I32, IndexPattern::Any),
+        group::<Half>("small, i32", &SMALL, IndexKind::I32, IndexPattern::Wrong),
+        group::<Bfloat>("small, i64", &SMALL, IndexKind::I64, IndexPattern::One),
     ]
 }
 
@@ -90,13 +90,17 @@ fn group<N: Number>(
     name: &str,
     shapes: &'static [ValueShape],
     kind: IndexKind,
-    names: Names,
+    pattern: IndexPattern,
 ) -> Group {
     Group::new(format!("values {}, {name}", N::NAME), PARTS, move || {
         let case = |(seed, &shape): (usize, &ValueShape)| -> Result<_> {
             // Without rows no place is in order.
-            let names = if shape.rows == 0 && names != Names::Wrong { Names::Any } else { names };
-            let case = Case::<N>::new(shape, kind, names, seed as u64);
+            let pattern = if shape.rows == 0 && pattern != IndexPattern::Wrong {
+                IndexPattern::Any
+            } else {
+                pattern
+            };
+            let case = Case::<N>::new(shape, kind, pattern, seed as u64);
             let truth = case.truth()?;
             Ok((case, truth))
         };
@@ -106,8 +110,13 @@ fn group<N: Number>(
             for (case, truth) in &cases {
                 // Aligned, and shifted by a number: one by one, or in smaller units.
                 for shift in [0, 1] {
-                    let rig = Rig::new(&stream, case, shift)?;
-                    rig.check(&format!("{:?}, shift {shift}", case.shape), part, truth, tally)?;
+                    let fixture = Fixture::new(&stream, case, shift)?;
+                    fixture.check(
+                        &format!("{:?}, shift {shift}", case.shape),
+                        part,
+                        truth,
+                        tally,
+                    )?;
                 }
             }
             Ok(())

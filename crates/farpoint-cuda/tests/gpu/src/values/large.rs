@@ -14,7 +14,7 @@ const SHAPE: ValueShape =
     ValueShape { clouds: 1, rows: 1_000, places: 65_600, k: 32, channels: 1_040 };
 
 /// Number of places whose results are checked.
-const SEEN: usize = 50;
+const CHECKED: usize = 50;
 
 pub(super) fn groups() -> Vec<Group> {
     vec![Group::new("values f16, 65,600 x 32 x 1,040", &[""], || {
@@ -36,13 +36,13 @@ fn rows(shape: ValueShape, indices: &Buffer<i32>) -> DeviceRows {
 
 fn run(device: &Gpu, values: &[u16], indices: &[i32], tally: &mut Tally) -> Result<()> {
     let stream = Stream::new(device)?;
-    let given = Buffer::upload(&stream, values, "values")?;
-    let named = Buffer::upload(&stream, indices, "indices")?;
+    let input = Buffer::upload(&stream, values, "values")?;
+    let index_buffer = Buffer::upload(&stream, indices, "indices")?;
     let gathered = Buffer::<u16>::new(&stream, SHAPE.gathered()?, "gathered rows")?;
     let largest = Buffer::<u16>::new(&stream, SHAPE.reduced()?, "maxima")?;
     let gradients = Buffer::<u16>::new(&stream, SHAPE.values()?, "gradients")?;
-    let all = rows(SHAPE, &named);
-    let (from, add, to) = (given.pointer(), gathered.pointer(), largest.pointer());
+    let all = rows(SHAPE, &index_buffer);
+    let (from, add, to) = (input.pointer(), gathered.pointer(), largest.pointer());
     // SAFETY: all arrays have the sizes of the shape and outlive the work, which is waited for.
     unsafe {
         device.enqueue_gather(&stream, &all, from, add)?;
@@ -51,10 +51,10 @@ fn run(device: &Gpu, values: &[u16], indices: &[i32], tally: &mut Tally) -> Resu
         device.enqueue_gather_backward(&stream, &all, GradientMemory::Pool, add, to)?;
     }
     stream.synchronize()?;
-    tally.check("rows", seen_rows(device, &stream, &gathered, values, indices)?);
-    tally.check("maxima", seen_maxima(device, &stream, &largest, values, indices)?);
+    tally.check("rows", check_rows(device, &stream, &gathered, values, indices)?);
+    tally.check("maxima", check_maxima(device, &stream, &largest, values, indices)?);
     let found = gradients.download(SHAPE.values()?)?;
-    tally.check("gradients", seen_gradients(&found, values, indices));
+    tally.check("gradients", check_gradients(&found, values, indices));
     Ok(())
 }
 
@@ -62,28 +62,30 @@ fn run(device: &Gpu, values: &[u16], indices: &[i32], tally: &mut Tally) -> Resu
 fn pick(
     device: &Gpu,
     stream: &Stream,
-    from: &Buffer<u16>,
+    source: &Buffer<u16>,
     count: usize,
 ) -> Result<(Vec<usize>, Vec<u16>)> {
-    let which: Vec<usize> = (0..SEEN).map(|k| count - 1 - k * (count / SEEN)).collect();
-    let indices: Vec<i32> = which.iter().map(|&row| row as i32).collect();
+    let rows_read: Vec<usize> = (0..CHECKED).map(|k| count - 1 - k * (count / CHECKED)).collect();
+    let indices: Vec<i32> = rows_read.iter().map(|&row| row as i32).collect();
     let indices = Buffer::upload(stream, &indices, "indices")?;
-    let shape = ValueShape { rows: count, places: SEEN, k: 1, ..SHAPE };
-    let to = Buffer::<u16>::new(stream, shape.gathered()?, "rows")?;
+    let shape = ValueShape { rows: count, places: CHECKED, k: 1, ..SHAPE };
+    let output = Buffer::<u16>::new(stream, shape.gathered()?, "rows")?;
     // SAFETY: both arrays have the sizes of the shape; the work is waited for by the download.
-    unsafe { device.enqueue_gather(stream, &rows(shape, &indices), from.pointer(), to.pointer())? };
-    Ok((which, to.download(shape.gathered()?)?))
+    unsafe {
+        device.enqueue_gather(stream, &rows(shape, &indices), source.pointer(), output.pointer())?
+    };
+    Ok((rows_read, output.download(shape.gathered()?)?))
 }
 
-fn seen_rows(
+fn check_rows(
     device: &Gpu,
     stream: &Stream,
     gathered: &Buffer<u16>,
     values: &[u16],
     indices: &[i32],
 ) -> Result<Result<(), String>> {
-    let (which, found) = pick(device, stream, gathered, indices.len())?;
-    let truth: Vec<u16> = which
+    let (places, found) = pick(device, stream, gathered, indices.len())?;
+    let truth: Vec<u16> = places
         .iter()
         .flat_map(|&flat| &values[indices[flat] as usize * SHAPE.channels..][..SHAPE.channels])
         .copied()
@@ -91,25 +93,25 @@ fn seen_rows(
     Ok(Half::same("rows", &found, &truth))
 }
 
-fn seen_maxima(
+fn check_maxima(
     device: &Gpu,
     stream: &Stream,
     largest: &Buffer<u16>,
     values: &[u16],
     indices: &[i32],
 ) -> Result<Result<(), String>> {
-    let (which, found) = pick(device, stream, largest, SHAPE.places)?;
-    let seen: Vec<i32> =
-        which.iter().flat_map(|&place| &indices[place * SHAPE.k..][..SHAPE.k]).copied().collect();
+    let (places, found) = pick(device, stream, largest, SHAPE.places)?;
+    let checked: Vec<i32> =
+        places.iter().flat_map(|&place| &indices[place * SHAPE.k..][..SHAPE.k]).copied().collect();
     let (cpu, shape, values) =
-        (Cpu::new(), ValueShape { places: SEEN, ..SHAPE }, Half::wides(values));
-    let add = gather(&cpu, &shape, &values, &seen)?;
-    let truth = gather_max(&cpu, &shape, &values, &seen, Some(&add))?;
+        (Cpu::new(), ValueShape { places: CHECKED, ..SHAPE }, Half::wides(values));
+    let add = gather(&cpu, &shape, &values, &checked)?;
+    let truth = gather_max(&cpu, &shape, &values, &checked, Some(&add))?;
     Ok(Half::same("maxima", &found, &Half::raws(&truth.values)))
 }
 
 /// A row's gradient is its own values, as often as it is named.
-fn seen_gradients(found: &[u16], values: &[u16], indices: &[i32]) -> Result<(), String> {
+fn check_gradients(found: &[u16], values: &[u16], indices: &[i32]) -> Result<(), String> {
     let mut counts = vec![0; SHAPE.rows];
     indices.iter().for_each(|&row| counts[row as usize] += 1);
     for (row, &count) in counts.iter().enumerate() {

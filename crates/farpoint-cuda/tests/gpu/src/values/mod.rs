@@ -3,9 +3,9 @@
 
 mod case;
 mod equality;
+mod fixture;
 mod large;
 mod numbers;
-mod rig;
 mod streams;
 mod weights;
 

@@ -24,9 +24,9 @@ pub(super) trait Number: Send + Sync + 'static {
     }
 
     /// Compares bits; all NaNs are equal.
-    fn same(what: &str, found: &[Self::Raw], truth: &[Self::Raw]) -> Result<(), String> {
+    fn same(label: &str, found: &[Self::Raw], truth: &[Self::Raw]) -> Result<(), String> {
         if found.len() != truth.len() {
-            return Err(format!("{what}: {} numbers, not {}", found.len(), truth.len()));
+            return Err(format!("{label}: {} numbers, not {}", found.len(), truth.len()));
         }
         let nan = |raw: Self::Raw| {
             let wide = Self::wide(raw);
@@ -40,7 +40,7 @@ pub(super) trait Number: Send + Sync + 'static {
             None => Ok(()),
             Some(at) => {
                 let (a, b) = (Self::wide(found[at]), Self::wide(truth[at]));
-                Err(format!("{what}: number {at} of {} is {a}, not {b}", truth.len()))
+                Err(format!("{label}: number {at} of {} is {a}, not {b}", truth.len()))
             }
         }
     }

@@ -2,9 +2,9 @@
 //! repeated runs.
 
 use super::PARTS;
-use super::case::{Case, Names, Truth};
+use super::case::{Case, IndexPattern, Truth};
+use super::fixture::{Fixture, Memory};
 use super::numbers::{Half, Number, Single};
-use super::rig::{Memory, Rig};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
@@ -29,10 +29,10 @@ pub(super) fn small() -> Vec<Group> {
     vec![graph::<Single>()]
 }
 
-type Known<N> = (Case<N>, Truth<N>);
+type KnownCase<N> = (Case<N>, Truth<N>);
 
-fn known<N: Number>(seed: u64) -> Result<Known<N>> {
-    let case = Case::new(SHAPE, IndexKind::I64, Names::Wrong, seed);
+fn known<N: Number>(seed: u64) -> Result<KnownCase<N>> {
+    let case = Case::new(SHAPE, IndexKind::I64, IndexPattern::Wrong, seed);
     let truth = case.truth()?;
     Ok((case, truth))
 }
@@ -41,7 +41,7 @@ fn graph<N: Number>() -> Group {
     Group::new(format!("values {}, graph", N::NAME), PARTS, || {
         let cases = (0..REPLAYS).map(|seed| known::<N>(seed as u64)).collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
-            for memory in [Memory::List, Memory::Given, Memory::Pool] {
+            for memory in [Memory::List, Memory::Provided, Memory::Pool] {
                 replayed(device, part, memory, &cases, tally)?;
             }
             Ok(())
@@ -53,27 +53,27 @@ fn replayed<N: Number>(
     device: &Gpu,
     part: &str,
     memory: Memory,
-    cases: &[Known<N>],
+    cases: &[KnownCase<N>],
     tally: &mut Tally,
 ) -> Result<()> {
     let stream = Stream::new(device)?;
-    let mut rig = Rig::new(&stream, &cases[0].0, 0)?;
-    let both = |rig: &Rig<N>| -> Result<(), Error> {
-        rig.enqueue(part, true, None)?;
-        rig.enqueue(part, true, Some(memory))
+    let mut fixture = Fixture::new(&stream, &cases[0].0, 0)?;
+    let both = |fixture: &Fixture<N>| -> Result<(), Error> {
+        fixture.enqueue(part, true, None)?;
+        fixture.enqueue(part, true, Some(memory))
     };
     // The first use of a kernel loads it, which a capture may not.
-    both(&rig)?;
+    both(&fixture)?;
     stream.synchronize()?;
-    let graph = stream.capture(|| both(&rig))?;
+    let graph = stream.capture(|| both(&fixture))?;
     for (replay, (case, truth)) in cases.iter().enumerate() {
-        rig.write(case)?;
+        fixture.write(case)?;
         // SAFETY: the rig outlives the launches, which are waited for.
         unsafe { graph.launch(&stream)? };
         stream.synchronize()?;
         for backward in [false, true] {
-            let what = format!("{part}, {memory:?}, replay {replay}, backward: {backward}");
-            tally.check(what, rig.compare(part, true, backward, truth)?);
+            let label = format!("{part}, {memory:?}, replay {replay}, backward: {backward}");
+            tally.check(label, fixture.compare(part, true, backward, truth)?);
         }
     }
     Ok(())
@@ -86,19 +86,24 @@ fn two_threads() -> Group {
             let tallies = thread::scope(|scope| {
                 let threads = cases.each_ref().map(|known| {
                     scope.spawn(move || -> Result<Tally> {
-                        let mut own = Tally::new(part);
+                        let mut thread_tally = Tally::new(part);
                         let stream = Stream::new(device)?;
-                        let rig = Rig::new(&stream, &known.0, 0)?;
+                        let fixture = Fixture::new(&stream, &known.0, 0)?;
                         for run in 0..REPEATS {
-                            rig.check(&format!("run {run}"), part, &known.1, &mut own)?;
+                            fixture.check(
+                                &format!("run {run}"),
+                                part,
+                                &known.1,
+                                &mut thread_tally,
+                            )?;
                         }
-                        Ok(own)
+                        Ok(thread_tally)
                     })
                 });
                 threads.map(|thread| thread.join())
             });
-            for own in tallies {
-                tally.add(own.map_err(|_| anyhow::anyhow!("a thread panicked"))??);
+            for thread_tally in tallies {
+                tally.add(thread_tally.map_err(|_| anyhow::anyhow!("a thread panicked"))??);
             }
             Ok(())
         })

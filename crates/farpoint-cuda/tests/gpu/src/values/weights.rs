@@ -49,19 +49,19 @@ fn group<N: Number<Wide = T, Raw = T>, T: CudaScalar + PartialEq>() -> Group {
             let grad: Vec<T> =
                 grad.into_iter().map(|g| if Scalar::is_finite(g) { g } else { T::ZERO }).collect();
             for (power, eps) in [(1, 1e-8), (2, 1e-8), (2, 0.25)] {
-                let how = InverseDistance { power, eps };
-                let weights = inverse_distance_weights(&cpu, shape.1, &distances, how)?;
+                let options = InverseDistance { power, eps };
+                let weights = inverse_distance_weights(&cpu, shape.1, &distances, options)?;
                 let gradients =
-                    inverse_distance_weights_backward(&cpu, shape.1, &distances, how, &grad)?;
-                cases.push((shape, how, distances.clone(), grad.clone(), weights, gradients));
+                    inverse_distance_weights_backward(&cpu, shape.1, &distances, options, &grad)?;
+                cases.push((shape, options, distances.clone(), grad.clone(), weights, gradients));
             }
         }
         Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
-            for (shape, how, distances, grad, weights, gradients) in &cases {
-                let what = format!("{shape:?}, {how:?}");
-                let found = run::<T>(device, *shape, *how, distances, grad)?;
-                tally.check(&what, N::same("weights", &found[0], weights));
-                tally.check(&what, N::same("gradients", &found[1], gradients));
+            for (shape, options, distances, grad, weights, gradients) in &cases {
+                let label = format!("{shape:?}, {options:?}");
+                let found = run::<T>(device, *shape, *options, distances, grad)?;
+                tally.check(&label, N::same("weights", &found[0], weights));
+                tally.check(&label, N::same("gradients", &found[1], gradients));
             }
             Ok(())
         })
@@ -72,21 +72,21 @@ fn group<N: Number<Wide = T, Raw = T>, T: CudaScalar + PartialEq>() -> Group {
 fn run<T: CudaScalar + PartialEq>(
     device: &Gpu,
     shape: (usize, usize),
-    how: InverseDistance,
+    options: InverseDistance,
     distances: &[T],
     grad: &[T],
 ) -> Result<[Vec<T>; 2]> {
     let stream = Stream::new(device)?;
-    let given = Buffer::upload(&stream, distances, "distances")?;
+    let distances_buffer = Buffer::upload(&stream, distances, "distances")?;
     let grad = Buffer::upload(&stream, grad, "gradients")?;
     let weights = Guarded::<T>::new(&stream, distances.len())?;
     let gradients = Guarded::<T>::new(&stream, distances.len())?;
     // SAFETY: all arrays have the shape's size and outlive the work, which is waited for.
     unsafe {
-        let (from, to) = (given.pointer(), weights.pointer());
-        device.enqueue_inverse_distance_weights::<T>(&stream, shape, how, from, to)?;
+        let (from, to) = (distances_buffer.pointer(), weights.pointer());
+        device.enqueue_inverse_distance_weights::<T>(&stream, shape, options, from, to)?;
         let (from, to) = ((from, grad.pointer()), gradients.pointer());
-        device.enqueue_inverse_distance_weights_backward::<T>(&stream, shape, how, from, to)?;
+        device.enqueue_inverse_distance_weights_backward::<T>(&stream, shape, options, from, to)?;
     }
     stream.synchronize()?;
     Ok([weights.read("weights")?, gradients.read("gradients")?])

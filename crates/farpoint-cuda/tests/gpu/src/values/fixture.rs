@@ -14,7 +14,7 @@ use farpoint_cuda::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memory {
     List,
-    Given,
+    Provided,
     Pool,
 }
 
@@ -51,15 +51,15 @@ impl<E: Element + PartialEq> Output<E> {
         self.array.pointer() + (self.shift * size_of::<E>()) as u64
     }
 
-    fn read(&self, what: &str) -> Result<Vec<E>> {
-        let mut all = self.array.read(what)?;
+    fn read(&self, label: &str) -> Result<Vec<E>> {
+        let mut all = self.array.read(label)?;
         let before = all.drain(..self.shift);
-        anyhow::ensure!(before.into_iter().all(|x| x == self.array.untouched()), "{what}: before");
+        anyhow::ensure!(before.into_iter().all(|x| x == self.array.untouched()), "{label}: before");
         Ok(all)
     }
 }
 
-pub(super) struct Rig<N: Number> {
+pub(super) struct Fixture<N: Number> {
     stream: Stream,
     rows: DeviceRows,
     narrow: Buffer<i32>,
@@ -78,7 +78,7 @@ pub(super) struct Rig<N: Number> {
     memory: (Buffer<u8>, usize),
 }
 
-impl<N: Number> Rig<N> {
+impl<N: Number> Fixture<N> {
     /// Copies a case to the device, every array of values shifted by this many numbers.
     pub(super) fn new(stream: &Stream, case: &Case<N>, shift: usize) -> Result<Self, Error> {
         let (gpu, shape) = (stream.gpu(), case.shape);
@@ -133,7 +133,7 @@ impl<N: Number> Rig<N> {
     fn memory(&self, memory: Memory) -> Result<GradientMemory, Error> {
         Ok(match memory {
             Memory::Pool => GradientMemory::Pool,
-            Memory::Given => GradientMemory::Given(self.memory.0.pointer(), self.memory.1),
+            Memory::Provided => GradientMemory::Given(self.memory.0.pointer(), self.memory.1),
             Memory::List => {
                 let list = (self.list.0.pointer(), self.list.1);
                 // SAFETY: list and indices are as large as the calls above say, and live with the rig.
@@ -166,36 +166,36 @@ impl<N: Number> Rig<N> {
                     gpu.enqueue_gather(stream, rows, values, self.gathered.pointer())
                 }
                 ("gather", Some(memory)) => {
-                    let (grad, to) = (self.add.pointer(), self.of_values.pointer());
-                    gpu.enqueue_gather_backward(stream, rows, memory, grad, to)
+                    let (grad, output) = (self.add.pointer(), self.of_values.pointer());
+                    gpu.enqueue_gather_backward(stream, rows, memory, grad, output)
                 }
                 ("gather_max", None) => {
                     let add = with_add.then_some(self.add.pointer());
-                    let (to, chosen) = (self.reduced.pointer(), Some(self.chosen.pointer()));
-                    gpu.enqueue_gather_max(stream, rows, (values, add), to, chosen)
+                    let (output, chosen) = (self.reduced.pointer(), Some(self.chosen.pointer()));
+                    gpu.enqueue_gather_max(stream, rows, (values, add), output, chosen)
                 }
                 ("gather_max", Some(memory)) => {
-                    let wanted = DeviceGatherMaxGradients {
+                    let request = DeviceGatherMaxGradients {
                         chosen: self.chosen.pointer(),
                         grad: self.grad.pointer(),
                         values: Some(self.of_values.pointer()),
                         add: with_add.then_some(self.gathered.pointer()),
                     };
-                    gpu.enqueue_gather_max_backward(stream, rows, memory, &wanted)
+                    gpu.enqueue_gather_max_backward(stream, rows, memory, &request)
                 }
                 (_, None) => {
-                    let (weights, to) = (self.weights.pointer(), self.reduced.pointer());
-                    gpu.enqueue_interpolate(stream, rows, values, weights, to)
+                    let (weights, output) = (self.weights.pointer(), self.reduced.pointer());
+                    gpu.enqueue_interpolate(stream, rows, values, weights, output)
                 }
                 (_, Some(memory)) => {
-                    let wanted = DeviceInterpolateGradients {
+                    let request = DeviceInterpolateGradients {
                         values,
                         weights: self.weights.pointer(),
                         grad: self.grad.pointer(),
                         of_values: Some(self.of_values.pointer()),
                         of_weights: Some(self.of_weights.pointer()),
                     };
-                    gpu.enqueue_interpolate_backward(stream, rows, memory, &wanted)
+                    gpu.enqueue_interpolate_backward(stream, rows, memory, &request)
                 }
             }
         }
@@ -209,8 +209,8 @@ impl<N: Number> Rig<N> {
         backward: bool,
         truth: &Truth<N>,
     ) -> Result<Result<(), String>> {
-        let same = |what: &str, array: &Output<N::Raw>, truth: &[N::Raw]| -> Result<_> {
-            Ok(N::same(what, &array.read(what)?, truth))
+        let same = |label: &str, array: &Output<N::Raw>, truth: &[N::Raw]| -> Result<_> {
+            Ok(N::same(label, &array.read(label)?, truth))
         };
         let Largest { values, chosen, of_values, of_added } = &truth.largest[usize::from(with_add)];
         let results = match (part, backward) {
@@ -230,7 +230,7 @@ impl<N: Number> Rig<N> {
             ("gather_max", true) => {
                 let mut all = vec![same("gradients", &self.of_values, of_values)?];
                 if with_add {
-                    all.push(same("gradients of what was added", &self.gathered, of_added)?);
+                    all.push(same("gradients of the added values", &self.gathered, of_added)?);
                 }
                 all
             }
@@ -247,18 +247,18 @@ impl<N: Number> Rig<N> {
     /// Runs a part in all ways and compares each.
     pub(super) fn check(
         &self,
-        what: &str,
+        label: &str,
         part: &str,
         truth: &Truth<N>,
         tally: &mut Tally,
     ) -> Result<()> {
         let adds: &[bool] = if part == "gather_max" { &[false, true] } else { &[false] };
         for &with_add in adds {
-            for backward in [None, Some(Memory::List), Some(Memory::Given), Some(Memory::Pool)] {
-                let what = format!("{what}, {part}, added: {with_add}, backward: {backward:?}");
-                if tally.take(&what, self.enqueue(part, with_add, backward)).is_some() {
+            for backward in [None, Some(Memory::List), Some(Memory::Provided), Some(Memory::Pool)] {
+                let label = format!("{label}, {part}, added: {with_add}, backward: {backward:?}");
+                if tally.take(&label, self.enqueue(part, with_add, backward)).is_some() {
                     self.stream.synchronize()?;
-                    tally.check(&what, self.compare(part, with_add, backward.is_some(), truth)?);
+                    tally.check(&label, self.compare(part, with_add, backward.is_some(), truth)?);
                 }
             }
         }

@@ -8,7 +8,7 @@ use farpoint_generate::Kind;
 
 /// Kind of coordinates of the clouds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Look {
+pub(super) enum CloudKind {
     Kind(Kind),
     /// Multiples of a tenth, any number of axes.
     Tied,
@@ -25,7 +25,7 @@ pub(super) enum Look {
     Bad,
 }
 
-impl Look {
+impl CloudKind {
     fn cloud<T: CudaScalar>(self, n: usize, dims: usize, seed: u64) -> Cloud<T> {
         match self {
             Self::Kind(kind) => Cloud::of(kind, n, seed),
@@ -40,10 +40,10 @@ impl Look {
             Self::Exponents => any_exponent(n, -60, 60, seed),
             Self::Bad => {
                 let mut cloud = Cloud::<T>::of(Kind::Room, n, seed);
-                let bad = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+                let non_finite = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
                 for (k, x) in cloud.data.iter_mut().enumerate().skip(seed as usize % 5) {
                     if k % 41 == 0 {
-                        *x = T::from_f64(bad[k % 3]);
+                        *x = T::from_f64(non_finite[k % 3]);
                     }
                 }
                 cloud
@@ -54,41 +54,41 @@ impl Look {
 
 /// A batch.
 #[derive(Clone)]
-pub(super) struct Ask {
+pub(super) struct Spec {
     pub(super) name: String,
-    pub(super) look: Look,
+    pub(super) cloud_kind: CloudKind,
     pub(super) dims: usize,
     /// Rows of each cloud; padded to the largest number, or one after another.
     pub(super) lengths: [Vec<usize>; 2],
     pub(super) ragged: [bool; 2],
     pub(super) layouts: [RowLayout; 2],
     /// Set if the clouds of `y` search themselves.
-    pub(super) own: bool,
+    pub(super) self_search: bool,
 }
 
-impl Ask {
-    pub(super) fn of(look: Look, clouds: usize, rows: [usize; 2]) -> Self {
+impl Spec {
+    pub(super) fn of(cloud_kind: CloudKind, clouds: usize, rows: [usize; 2]) -> Self {
         Self {
-            name: format!("{look:?}, {clouds} x {} in {}", rows[0], rows[1]),
-            look,
+            name: format!("{cloud_kind:?}, {clouds} x {} in {}", rows[0], rows[1]),
+            cloud_kind,
             dims: 3,
             lengths: rows.map(|rows| vec![rows; clouds]),
             ragged: [false; 2],
             layouts: [RowLayout::Rows; 2],
-            own: false,
+            self_search: false,
         }
     }
 
-    pub(super) fn own(self) -> Self {
+    pub(super) fn self_search(self) -> Self {
         let lengths = [self.lengths[1].clone(), self.lengths[1].clone()];
-        Self { name: format!("{}, itself", self.name), lengths, own: true, ..self }
+        Self { name: format!("{}, itself", self.name), lengths, self_search: true, ..self }
     }
 
     /// Clouds of many sizes, some of them empty.
     pub(super) fn lists(ragged: [bool; 2]) -> Self {
         let lengths = [vec![700, 0, 1, 650, 33, 90, 5], vec![300, 40, 900, 0, 33, 1, 64]];
         let name = format!("lengths, ragged {ragged:?}");
-        Self { name, lengths, ragged, ..Self::of(Look::Kind(Kind::Room), 7, [0; 2]) }
+        Self { name, lengths, ragged, ..Self::of(CloudKind::Kind(Kind::Room), 7, [0; 2]) }
     }
 
     pub(super) fn rows(&self) -> [usize; 2] {
@@ -114,8 +114,8 @@ impl Ask {
     }
 
     pub(super) fn clouds<T: CudaScalar>(&self, side: usize) -> Vec<Cloud<T>> {
-        let seed = |cloud: usize| (2 * cloud + if self.own { 1 } else { side }) as u64;
-        let cloud = |(k, &n): (usize, &usize)| self.look.cloud(n, self.dims, seed(k));
+        let seed = |cloud: usize| (2 * cloud + if self.self_search { 1 } else { side }) as u64;
+        let cloud = |(k, &n): (usize, &usize)| self.cloud_kind.cloud(n, self.dims, seed(k));
         self.lengths[side].iter().enumerate().map(cloud).collect()
     }
 }
@@ -131,15 +131,15 @@ pub(super) struct Side<T> {
 impl<T: CudaScalar> Side<T> {
     pub(super) fn new(
         stream: &Stream,
-        ask: &Ask,
+        spec: &Spec,
         side: usize,
         clouds: &[Cloud<T>],
     ) -> Result<Self, Error> {
-        let (rows, ragged) = (ask.rows()[side], ask.ragged[side]);
-        let (data, strides) = laid_out(ask.layouts[side], (!ragged).then_some(rows), clouds);
-        let lengths: Vec<i64> = ask.lengths[side].iter().map(|&n| n as i64).collect();
+        let (rows, ragged) = (spec.rows()[side], spec.ragged[side]);
+        let (data, strides) = laid_out(spec.layouts[side], (!ragged).then_some(rows), clouds);
+        let lengths: Vec<i64> = spec.lengths[side].iter().map(|&n| n as i64).collect();
         let sums: Vec<i64> = (0..=lengths.len()).map(|end| lengths[..end].iter().sum()).collect();
-        let differ = ask.lengths[side].iter().any(|&n| n != rows);
+        let differ = spec.lengths[side].iter().any(|&n| n != rows);
         let points = Buffer::upload(stream, &data, "points")?;
         let offsets = Buffer::upload(stream, &sums, "offsets")?;
         let lengths = Buffer::upload(stream, &lengths, "lengths")?;
@@ -147,7 +147,7 @@ impl<T: CudaScalar> Side<T> {
             strides,
             offsets: ragged.then(|| offsets.pointer()),
             lengths: (differ && !ragged).then(|| lengths.pointer()),
-            ..DeviceClouds::padded(points.pointer(), rows, ask.dims)
+            ..DeviceClouds::padded(points.pointer(), rows, spec.dims)
         };
         Ok(Self { points, offsets, lengths, clouds })
     }

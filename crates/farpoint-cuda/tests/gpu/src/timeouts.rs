@@ -1,5 +1,5 @@
 //! Kernels whose blocks wait for one that never arrives give up: in time, with an error, without a
-//! result that could be taken for a valid one; and the next call is right.
+//! result that could pass for a valid one; and the next call is right.
 
 use crate::calls::{Call, WAITING, Work};
 use crate::runner::Group;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Patience of the kernels here, and deadline of the error: a wait may follow another, and a machine be
 /// busy.
 const PATIENCE: Duration = Duration::from_millis(300);
-const LATEST: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_secs(10);
 
 /// `enum Stage` of `kernels/common/guard.cuh`: stage at which a block leaves, and the kernels that reach it.
 const STAGES: [(u32, &str, &[&str]); 3] = [
@@ -30,9 +30,9 @@ pub(crate) fn groups() -> Vec<Group> {
 }
 
 /// A device on which a block of each team is missing.
-struct Absent<'a>(&'a Gpu, Duration);
+struct MissingBlock<'a>(&'a Gpu, Duration);
 
-impl<'a> Absent<'a> {
+impl<'a> MissingBlock<'a> {
     fn new(device: &'a Gpu, stage: u32) -> Self {
         let before = device.patience();
         device.set_patience(PATIENCE);
@@ -41,7 +41,7 @@ impl<'a> Absent<'a> {
     }
 }
 
-impl Drop for Absent<'_> {
+impl Drop for MissingBlock<'_> {
     fn drop(&mut self) {
         self.0.set_absent(None);
         self.0.set_patience(self.1);
@@ -53,11 +53,11 @@ fn group(name: &'static str, rows: usize) -> Group {
         let works =
             WAITING.iter().map(|name| Work::new(name, rows, 3)).collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
-            let which = WAITING.iter().position(|name| *name == part).expect("a kernel that waits");
+            let index = WAITING.iter().position(|name| *name == part).expect("a kernel that waits");
             for (stage, when, kernels) in STAGES {
                 if kernels.contains(&part) {
-                    queued(device, part, &works[which], (stage, when), tally)?;
-                    of_host_memory(device, part, &works[which], (stage, when), tally)?;
+                    queued_call(device, part, &works[index], (stage, when), tally)?;
+                    host_call(device, part, &works[index], (stage, when), tally)?;
                 }
             }
             Ok(())
@@ -66,19 +66,19 @@ fn group(name: &'static str, rows: usize) -> Group {
 }
 
 /// Checks that a call gave up, and in time.
-fn gave_up<V>(tally: &mut Tally, what: &str, begin: Instant, result: Result<V, Error>) {
+fn check_gave_up<V>(tally: &mut Tally, label: &str, begin: Instant, result: Result<V, Error>) {
     let seconds = begin.elapsed();
     let result = match result {
-        Err(Error::GaveUp { .. }) if seconds <= LATEST => Ok(()),
+        Err(Error::GaveUp { .. }) if seconds <= DEADLINE => Ok(()),
         Err(Error::GaveUp { .. }) => Err(format!("it took {:.1} s", seconds.as_secs_f64())),
         Err(error) => Err(format!("another error: {error}")),
         Ok(_) => Err("it did not give up".into()),
     };
-    tally.check(what, result);
+    tally.check(label, result);
 }
 
 /// A call that is queued.
-fn queued(
+fn queued_call(
     device: &Gpu,
     part: &str,
     work: &Work,
@@ -89,26 +89,26 @@ fn queued(
     let call = Call::new(part, &stream, work)?;
     let begin = Instant::now();
     {
-        let _absent = Absent::new(device, stage);
+        let _guard = MissingBlock::new(device, stage);
         call.enqueue(device, &stream)?;
     }
-    let ended = stream.synchronize();
-    if let Err(Error::GaveUp { kernel, waited_for, .. }) = &ended {
+    let result = stream.synchronize();
+    if let Err(Error::GaveUp { kernel, waited_for, .. }) = &result {
         tally.is(format!("{when}: {kernel} is named"), *kernel == part);
         tally.note(format!("{when}: {waited_for}"));
     }
-    gave_up(tally, &format!("queued, {when}"), begin, ended);
-    tally.is(format!("{when}: said once"), stream.check().is_ok());
-    tally.is(format!("{when}: the answer is void"), call.is_void()?);
+    check_gave_up(tally, &format!("queued, {when}"), begin, result);
+    tally.is(format!("{when}: reported once"), stream.check().is_ok());
+    tally.is(format!("{when}: the result is void"), call.is_void()?);
     for time in 0..2 {
         call.enqueue(device, &stream)?;
         tally.check(format!("{when}: call {time} after it"), call.compare()?);
     }
-    borrowed(device, &call, &stream, (stage, when), tally)
+    borrowed_stream(device, &call, &stream, (stage, when), tally)
 }
 
 /// On a stream of another library, synchronized by other means: found by its handle.
-fn borrowed(
+fn borrowed_stream(
     device: &Gpu,
     call: &Call,
     stream: &Stream,
@@ -116,22 +116,22 @@ fn borrowed(
     tally: &mut Tally,
 ) -> Result<()> {
     // SAFETY: the stream outlives all that is borrowed of it here.
-    let theirs = || unsafe { Stream::borrowed(device, stream.raw()) };
+    let foreign = || unsafe { Stream::borrowed(device, stream.raw()) };
     let begin = Instant::now();
     {
-        let _absent = Absent::new(device, stage);
-        call.enqueue(device, &theirs())?;
+        let _guard = MissingBlock::new(device, stage);
+        call.enqueue(device, &foreign())?;
     }
     stream.synchronize()?;
-    gave_up(tally, &format!("borrowed, {when}"), begin, theirs().check());
-    tally.is(format!("{when}: said once to a borrowed stream"), theirs().check().is_ok());
-    call.enqueue(device, &theirs())?;
+    check_gave_up(tally, &format!("borrowed, {when}"), begin, foreign().check());
+    tally.is(format!("{when}: reported once to a borrowed stream"), foreign().check().is_ok());
+    call.enqueue(device, &foreign())?;
     tally.check(format!("{when}: the call after it on a borrowed stream"), call.compare()?);
     Ok(())
 }
 
 /// A call on clouds in host memory.
-fn of_host_memory(
+fn host_call(
     device: &Gpu,
     part: &str,
     work: &Work,
@@ -139,48 +139,48 @@ fn of_host_memory(
     tally: &mut Tally,
 ) -> Result<()> {
     let begin = Instant::now();
-    let what = format!("host memory, {when}");
+    let label = format!("host memory, {when}");
     match work {
-        Work::Sample { wanted, cloud, .. } => {
-            let sampler = Sampler::count(*wanted).algorithm(crate::variants::algorithm(part));
-            let ended = {
-                let _absent = Absent::new(device, stage);
+        Work::Sample { samples, cloud, .. } => {
+            let sampler = Sampler::count(*samples).algorithm(crate::variants::algorithm(part));
+            let result = {
+                let _guard = MissingBlock::new(device, stage);
                 sampler.on(device).sample(cloud)
             };
-            gave_up(tally, &what, begin, ended);
-            let truth = Sampler::count(*wanted).sample(cloud)?;
+            check_gave_up(tally, &label, begin, result);
+            let truth = Sampler::count(*samples).sample(cloud)?;
             tally.sample(
-                format!("{what}, the next call"),
+                format!("{label}, the next call"),
                 sampler.on(device).sample(cloud),
                 &truth,
             );
         }
-        Work::Match { answer, .. } if part == "tree" => {
+        Work::Match { expected, .. } if part == "tree" => {
             let matcher = Matcher::new().method(Method::Tree);
-            let [a, b] = answer.clouds();
-            let ended = {
-                let _absent = Absent::new(device, stage);
+            let [a, b] = expected.clouds();
+            let result = {
+                let _guard = MissingBlock::new(device, stage);
                 matcher.on(device).chamfer(&a, &b)
             };
-            gave_up(tally, &what, begin, ended);
+            check_gave_up(tally, &label, begin, result);
             let found =
-                tally.take(format!("{what}, the next call"), matcher.on(device).chamfer(&a, &b));
-            tally.is(&what, found == Some(farpoint::chamfer(&a, &b)?));
+                tally.take(format!("{label}, the next call"), matcher.on(device).chamfer(&a, &b));
+            tally.is(&label, found == Some(farpoint::chamfer(&a, &b)?));
         }
-        Work::Match { answer, .. } => {
-            let [a, b] = answer.clouds();
+        Work::Match { expected, .. } => {
+            let [a, b] = expected.clouds();
             let chamfer = farpoint::chamfer(&a, &b)?;
-            let grads = answer.truth.each_ref().map(|side| side.grads.as_slice());
+            let grads = expected.truth.each_ref().map(|side| side.grads.as_slice());
             let backward =
                 || Matcher::new().on(device).backward(&chamfer, &a, &b, grads[0], grads[1]);
-            let ended = {
-                let _absent = Absent::new(device, stage);
+            let result = {
+                let _guard = MissingBlock::new(device, stage);
                 backward()
             };
-            gave_up(tally, &what, begin, ended);
+            check_gave_up(tally, &label, begin, result);
             let truth = farpoint::neighbors::backward(&chamfer, &a, &b, grads[0], grads[1])?;
-            let found = tally.take(format!("{what}, the next call"), backward());
-            tally.is(&what, found.is_some_and(|found| found.a == truth.a && found.b == truth.b));
+            let found = tally.take(format!("{label}, the next call"), backward());
+            tally.is(&label, found.is_some_and(|found| found.a == truth.a && found.b == truth.b));
         }
         // There are none of clouds in host memory.
         Work::Search { .. } => {}

@@ -15,7 +15,7 @@ const WAYS: &[&str] = &["one GPU twice", "one GPU three times", "all GPUs"];
 
 /// Patience of kernels with a block that never arrives, and deadline of the error.
 const PATIENCE: Duration = Duration::from_millis(300);
-const LATEST: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) fn groups(quick: bool) -> Vec<Group> {
     let mut groups: Vec<_> = [1, 2, 33, 1_000, 1_025, 20_000]
@@ -49,9 +49,9 @@ fn compare<T: CudaScalar>(
     let Some(gpus) = gpus(device, way)? else { return Ok(()) };
     let truth = on_cpu(sampler.clone(), cloud.len()).sample(cloud)?;
     let peak = PeakOptions::default;
-    for (options, said) in [(peak(), ""), (peak().gamma(0.5).single(1), ", wide bands")] {
+    for (options, suffix) in [(peak(), ""), (peak().gamma(0.5).single(1), ", wide bands")] {
         let sampler = sampler.clone().algorithm(Algorithm::Peak(options));
-        tally.sample(format!("{name}{said}"), sampler.on(&gpus).sample(cloud), &truth);
+        tally.sample(format!("{name}{suffix}"), sampler.on(&gpus).sample(cloud), &truth);
     }
     Ok(())
 }
@@ -63,9 +63,9 @@ fn kinds<T: CudaScalar>(n: usize) -> Group {
         Ok(move |device: &Gpu, way: &str, tally: &mut Tally| {
             for (name, cloud) in &clouds {
                 let whole = if n <= 20_000 { Amount::All } else { Amount::Ratio(0.6) };
-                for (amount, said) in [(Amount::Ratio(0.25), "a quarter"), (whole, "most")] {
+                for (amount, label) in [(Amount::Ratio(0.25), "a quarter"), (whole, "most")] {
                     let sampler = job(amount, Start::Index(0), BadRows::Error);
-                    compare(device, way, (&format!("{name}, {said}"), cloud, &sampler), tally)?;
+                    compare(device, way, (&format!("{name}, {label}"), cloud, &sampler), tally)?;
                 }
             }
             Ok(())
@@ -77,8 +77,8 @@ fn kinds<T: CudaScalar>(n: usize) -> Group {
 fn starts<T: CudaScalar>() -> Group {
     Group::new(format!("shared, {}, starts", T::SUFFIX), WAYS, || {
         let cloud = Cloud::<T>::of(Kind::ALL[0], 50_000, 5);
-        let mut holed = Cloud::<T>::of(Kind::ALL[0], 50_000, 6);
-        holed.data[3 * 700] = T::INFINITY;
+        let mut with_infinity = Cloud::<T>::of(Kind::ALL[0], 50_000, 6);
+        with_infinity.data[3 * 700] = T::INFINITY;
         Ok(move |device: &Gpu, way: &str, tally: &mut Tally| {
             let far = Start::Indices(vec![49_999, 5, 25_000, 1, 2, 3]);
             for (name, amount, start) in [
@@ -92,7 +92,7 @@ fn starts<T: CudaScalar>() -> Group {
                 compare(device, way, (name, &cloud, &sampler), tally)?;
             }
             let sampler = job(Amount::Ratio(0.2), Start::Index(0), BadRows::Skip);
-            compare(device, way, ("a row left out", &holed, &sampler), tally)
+            compare(device, way, ("a dropped row", &with_infinity, &sampler), tally)
         })
     })
 }
@@ -142,14 +142,14 @@ fn gives_up() -> Group {
                 gpus.as_slice().iter().for_each(|gpu| gpu.set_patience(PATIENCE));
                 gpus.as_slice()[0].set_absent(Some(stage));
                 let begin = Instant::now();
-                let ended = sampler.on(&gpus).sample(&cloud);
+                let result = sampler.on(&gpus).sample(&cloud);
                 let seconds = begin.elapsed();
                 gpus.as_slice()[0].set_absent(None);
                 let each = gpus.as_slice().iter().zip(&before);
                 each.for_each(|(gpu, &patience)| gpu.set_patience(patience));
-                let gave_up = matches!(ended, Err(Error::GaveUp { .. }));
+                let gave_up = matches!(result, Err(Error::GaveUp { .. }));
                 tally.is(format!("stage {stage}: gives up"), gave_up);
-                tally.is(format!("stage {stage}: {seconds:.1?}"), seconds < LATEST);
+                tally.is(format!("stage {stage}: {seconds:.1?}"), seconds < DEADLINE);
                 let next = sampler.on(&gpus).sample(&cloud);
                 tally.sample(format!("stage {stage}: the call after it"), next, &truth);
             }

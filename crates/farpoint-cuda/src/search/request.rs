@@ -98,17 +98,17 @@ impl<T: CudaScalar> DeviceSearch<T> {
             (self.indices, "indices"),
             (self.counts, "numbers of neighbors"),
         ];
-        for (address, what) in answers {
+        for (address, name) in answers {
             if filled && address == Some(0) {
-                return Err(null(what));
+                return Err(null(name));
             }
         }
         input::check_aligned::<T>(self.distances.unwrap_or(0), "distances")?;
-        for (address, what) in &answers[1..] {
+        for (address, name) in &answers[1..] {
             let address = address.unwrap_or(0);
             match self.narrow {
-                true => input::check_aligned::<i32>(address, what)?,
-                false => input::check_aligned::<i64>(address, what)?,
+                true => input::check_aligned::<i32>(address, name)?,
+                false => input::check_aligned::<i64>(address, name)?,
             }
         }
         Ok(shape)

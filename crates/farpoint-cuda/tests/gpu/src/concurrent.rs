@@ -1,10 +1,10 @@
-//! Calls that need the whole card, several at once: from up to five threads on streams of their own, with priorities,
+//! Calls that need all of the card, several at once: from up to five threads on streams of their own, with priorities,
 //! behind a kernel that fills the card, and from three processes. None may wait for another forever, and each must
 //! return the CPU's result.
 
 use crate::calls::{Call, WAITING, Work};
 use crate::clouds::Cloud;
-use crate::resident::{Answer, Resident};
+use crate::resident::{Expected, Resident};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
@@ -45,7 +45,7 @@ pub(crate) fn groups() -> Vec<Group> {
 /// Input of the calls, and a filler of the card before them.
 struct Works {
     works: Vec<Work>,
-    filler: Answer<f32>,
+    filler: Expected<f32>,
 }
 
 /// Clouds, rows and samples of the filler: two blocks for each multiprocessor of a large card, some
@@ -55,15 +55,15 @@ const FILLER: [usize; 3] = [264, 2_048, 512];
 impl Works {
     fn new() -> Result<Self> {
         let works = WAITING.iter().map(|name| Work::new(name, ROWS, 11)).collect::<Result<_>>()?;
-        let [clouds, rows, wanted] = FILLER;
+        let [clouds, rows, samples] = FILLER;
         let clouds: Vec<_> =
             (0..clouds as u64).map(|seed| Cloud::of(Kind::Room, rows, seed)).collect();
-        Ok(Self { works, filler: Answer::new(&clouds, wanted)? })
+        Ok(Self { works, filler: Expected::new(&clouds, samples)? })
     }
 
     fn of(&self, name: &str) -> &Work {
-        let which = WAITING.iter().position(|known| *known == name).expect("a kernel that waits");
-        &self.works[which]
+        let index = WAITING.iter().position(|kernel| *kernel == name).expect("a kernel that waits");
+        &self.works[index]
     }
 
     /// Runs calls concurrently, each from a thread of its own.
@@ -76,7 +76,7 @@ impl Works {
         // One more than the callers, for the thread that queues the filler.
         let barrier = Barrier::new(set.len() + 1);
         let begin = Instant::now();
-        let filled = thread::scope(|scope| -> Result<_> {
+        let filler_result = thread::scope(|scope| -> Result<_> {
             let callers: Vec<_> = set
                 .iter()
                 .zip(PRIORITIES)
@@ -85,18 +85,19 @@ impl Works {
                     scope.spawn(move || self.calls(device, name, priority, set, barrier))
                 })
                 .collect();
-            let mut filled = Ok(());
+            let mut filler_result = Ok(());
             for _ in 0..ROUNDS {
                 // The callers wait for it: it continues whatever happened.
-                filled = filled.and_then(|()| filler.enqueue(device, &stream, &sampler));
+                filler_result =
+                    filler_result.and_then(|()| filler.enqueue(device, &stream, &sampler));
                 barrier.wait();
             }
             for caller in callers {
                 tally.add(caller.join().map_err(|_| anyhow::anyhow!("a caller panicked"))?);
             }
-            Ok(filled)
+            Ok(filler_result)
         })?;
-        tally.take("the filler", filled);
+        tally.take("the filler", filler_result);
         tally.check(format!("the filler beside {}", set.join(", ")), filler.compare(&self.filler)?);
         let seconds = begin.elapsed().as_secs_f64();
         tally.is(format!("{}: {seconds:.1} s", set.join(", ")), begin.elapsed() < LIMIT);
@@ -113,20 +114,20 @@ impl Works {
         barrier: &Barrier,
     ) -> Tally {
         let mut tally = Tally::default();
-        let opened = Stream::with_priority(device, priority)
+        let call_and_stream = Stream::with_priority(device, priority)
             .and_then(|stream| Ok((Call::new(name, &stream, self.of(name))?, stream)));
-        let opened = tally.take(name, opened);
+        let call_and_stream = tally.take(name, call_and_stream);
         for round in 0..ROUNDS {
-            let what = format!("{name} beside {}, round {round}", set.join(", "));
+            let label = format!("{name} beside {}, round {round}", set.join(", "));
             barrier.wait();
-            let Some((call, stream)) = &opened else { continue };
-            let ended = call.enqueue(device, stream).and_then(|()| {
+            let Some((call, stream)) = &call_and_stream else { continue };
+            let result = call.enqueue(device, stream).and_then(|()| {
                 stream.synchronize()?;
                 call.compare()
             });
-            match ended {
-                Ok(same) => tally.check(what, same),
-                Err(error) => tally.error(what, &error),
+            match result {
+                Ok(same) => tally.check(label, same),
+                Err(error) => tally.error(label, &error),
             }
         }
         tally
@@ -145,7 +146,7 @@ fn threads() -> Group {
 }
 
 /// Runs as one of several processes: calls of all kinds, from a thread each.
-pub(crate) fn alone() -> Result<bool> {
+pub(crate) fn run_as_process() -> Result<bool> {
     let works = Works::new()?;
     let device = Gpu::new(0)?;
     let mut tally = Tally::default();
@@ -164,13 +165,13 @@ fn processes() -> Group {
             let program = std::env::current_exe()?;
             let start = || {
                 let mut command = Command::new(&program);
-                command.arg("together").stdout(Stdio::piped()).stderr(Stdio::piped());
+                command.arg("concurrent").stdout(Stdio::piped()).stderr(Stdio::piped());
                 Ok(Running(command.spawn().context("the program does not start itself")?))
             };
             let processes = (0..PROCESSES).map(|_| start()).collect::<Result<Vec<_>>>()?;
             let deadline = Instant::now() + LIMIT;
-            for (which, process) in processes.into_iter().enumerate() {
-                tally.check(format!("process {which}"), process.end(deadline)?);
+            for (index, process) in processes.into_iter().enumerate() {
+                tally.check(format!("process {index}"), process.end(deadline)?);
             }
             Ok(())
         })
@@ -194,15 +195,16 @@ impl Running {
             return Ok(Ok(()));
         }
         let _ = self.0.kill();
-        let mut said = String::new();
+        let mut output = String::new();
         if let Some(mut pipe) = self.0.stdout.take() {
-            let _ = pipe.read_to_string(&mut said);
+            let _ = pipe.read_to_string(&mut output);
         }
         if let Some(mut pipe) = self.0.stderr.take() {
-            let _ = pipe.read_to_string(&mut said);
+            let _ = pipe.read_to_string(&mut output);
         }
-        let end = status.map_or_else(|| "not finished in time".into(), |status| status.to_string());
-        Ok(Err(format!("{end}: {}", said.trim())))
+        let status_text =
+            status.map_or_else(|| "not finished in time".into(), |status| status.to_string());
+        Ok(Err(format!("{status_text}: {}", output.trim())))
     }
 }
 
@@ -224,17 +226,17 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_fails_or_never_ends_is_a_failure() {
-        let soon = || Instant::now() + Duration::from_millis(300);
-        assert_eq!(shell("exit 0").end(soon() + LIMIT).unwrap(), Ok(()));
-        let failed = shell("echo wrong; exit 3").end(soon() + LIMIT).unwrap().unwrap_err();
+    fn failing_and_hanging_processes_are_failures() {
+        let deadline = || Instant::now() + Duration::from_millis(300);
+        assert_eq!(shell("exit 0").end(deadline() + LIMIT).unwrap(), Ok(()));
+        let failed = shell("echo wrong; exit 3").end(deadline() + LIMIT).unwrap().unwrap_err();
         assert!(failed.contains('3') && failed.contains("wrong"), "{failed}");
-        let hung = shell("exec sleep 1000").end(soon()).unwrap().unwrap_err();
-        assert!(hung.contains("not finished"), "{hung}");
+        let hanging = shell("exec sleep 1000").end(deadline()).unwrap().unwrap_err();
+        assert!(hanging.contains("not finished"), "{hanging}");
     }
 
     #[test]
-    fn two_three_and_four_calls_are_made_at_once() {
+    fn two_three_and_four_calls_are_concurrent() {
         for part in WAITING {
             let sizes: Vec<_> = sets(part).iter().map(Vec::len).collect();
             assert_eq!(sizes, [2, 3, 4, WAITING.len()]);
