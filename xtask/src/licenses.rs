@@ -108,7 +108,9 @@ mod tests {
         ] {
             assert!(permits(good, &allowed), "{good}");
         }
-        for invalid in ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT", "MIT GPL-3.0", "MIT WITH exception"] {
+        for invalid in
+            ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT", "MIT GPL-3.0", "MIT WITH exception"]
+        {
             assert!(!permits(invalid, &allowed), "{invalid}");
         }
     }

@@ -87,7 +87,9 @@ pub(crate) fn check() -> Result<Vec<String>> {
         }
         let manifest = fs::read_to_string(Path::new("crates").join(name).join("Cargo.toml"))?;
         wrong.extend(problems_of_manifest(&manifest).map(|problem| format!("{name}: {problem}")));
-        wrong.extend(problems_of_files(name)?.into_iter().map(|problem| format!("{name}: {problem}")));
+        wrong.extend(
+            problems_of_files(name)?.into_iter().map(|problem| format!("{name}: {problem}")),
+        );
     }
     wrong.extend(problems_of_readme(Path::new(README_OF_PYTHON))?);
     ensure!(wrong.is_empty(), "packages are not ready:\n  {}", wrong.join("\n  "));
@@ -200,7 +202,7 @@ fn sizes(names: &[&str]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{problems_of_manifest, problems_of_readme, included, normal};
+    use super::{included, normal, problems_of_manifest, problems_of_readme};
     use std::path::Path;
 
     #[test]

@@ -73,7 +73,8 @@ pub(crate) fn write() -> Result<()> {
 fn too_large(name: &str, bytes: u64, limit: f64) -> Option<String> {
     let megabytes = bytes as f64 / 1e6;
     let more = (megabytes / limit - 1.0) * 100.0;
-    let problem = || format!("{name}: {megabytes:.2} MB, {more:.1} % more than the limit of {limit}");
+    let problem =
+        || format!("{name}: {megabytes:.2} MB, {more:.1} % more than the limit of {limit}");
     (megabytes > limit).then(problem)
 }
 

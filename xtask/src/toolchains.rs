@@ -13,7 +13,8 @@ const WASM: &str = "wasm32-unknown-unknown";
 /// Checks that the published crates, and the Python package, compile with the oldest Rust that they declare.
 pub(crate) fn oldest_rust() -> Result<Skipped> {
     let version = &of_workspace("rust-version")?;
-    let is_installed = || works(Command::new("rustup").args(["run", version, "cargo", "--version"]));
+    let is_installed =
+        || works(Command::new("rustup").args(["run", version, "cargo", "--version"]));
     if !is_installed() {
         let mut install = Command::new("rustup");
         install.args(["toolchain", "install", version, "--profile", "minimal", "--no-self-update"]);

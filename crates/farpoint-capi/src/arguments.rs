@@ -152,7 +152,10 @@ pub(crate) unsafe fn places<'a, T>(
 ///
 /// # Errors
 /// If it is not UTF-8.
-pub(crate) unsafe fn text<'a>(text: *const c_char, argument: &str) -> Result<Option<&'a str>, Failure> {
+pub(crate) unsafe fn text<'a>(
+    text: *const c_char,
+    argument: &str,
+) -> Result<Option<&'a str>, Failure> {
     if text.is_null() {
         return Ok(None);
     }
@@ -181,7 +184,8 @@ pub(crate) fn lookup<E: Enumeration, T: Copy>(
     if let Some((_, meaning)) = table.iter().find(|(name, _)| value_of(*name) == value) {
         return Ok(*meaning);
     }
-    let names: Vec<_> = table.iter().map(|(name, _)| format!("{name:?} ({})", value_of(*name))).collect();
+    let names: Vec<_> =
+        table.iter().map(|(name, _)| format!("{name:?} ({})", value_of(*name))).collect();
     Err(invalid(format!("{member} is {value}; give {}", names.join(", "))))
 }
 
@@ -263,7 +267,8 @@ mod tests {
             assert_eq!(error(std::ptr::null(), 3), "rows is NULL, but has 3 elements");
             assert!(error(numbers.as_ptr(), usize::MAX / 4).contains("do not fit in memory"));
             assert!(
-                error(std::ptr::without_provenance(usize::MAX - 15), 2).contains("not fit in memory")
+                error(std::ptr::without_provenance(usize::MAX - 15), 2)
+                    .contains("not fit in memory")
             );
             assert!(error(std::ptr::without_provenance(9), 2).contains("not aligned"));
         }

@@ -1,7 +1,7 @@
 //! Results as C holds them: by address, until it frees them.
 
-use crate::constants::farpoint_status;
 use crate::arguments::places;
+use crate::constants::farpoint_status;
 use crate::status::{Failure, entry, value};
 use std::mem::MaybeUninit;
 

@@ -1,7 +1,7 @@
 //! Coordinates in C's memory.
 
-use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64, farpoint_scalar};
 use crate::arguments::{list, number};
+use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64, farpoint_scalar};
 use crate::index::farpoint_index;
 use crate::run::{Number, Precision};
 use crate::status::{Failure, invalid};

@@ -1,8 +1,8 @@
 //! Run of a call: device, threads, non-finite rows and progress; and its precision, which is a number in
 //! C and a type in the library.
 
-use crate::constants::*;
 use crate::arguments::lookup;
+use crate::constants::*;
 use crate::progress::Listener;
 #[cfg(not(feature = "cuda"))]
 use crate::status::unavailable;
@@ -58,7 +58,9 @@ impl Run {
     pub(crate) fn observed<R>(self, work: impl FnOnce(&Place, Option<Observer<'_>>) -> R) -> R {
         match self.listener {
             None => work(&self.place, None),
-            Some(mut listener) => work(&self.place, Some(&mut |progress| listener.report(progress))),
+            Some(mut listener) => {
+                work(&self.place, Some(&mut |progress| listener.report(progress)))
+            }
         }
     }
 }

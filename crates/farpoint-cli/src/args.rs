@@ -11,11 +11,11 @@ mod many;
 mod neighbors;
 mod numbers;
 mod place;
+mod sampler_name;
 mod samplers;
 mod view;
-mod sampler_name;
 
-pub(crate) use algorithm::{SamplerChoice, Method};
+pub(crate) use algorithm::{Method, SamplerChoice};
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
@@ -25,10 +25,10 @@ pub(crate) use manual::{Completions, Man};
 pub(crate) use many::{FileSearch, Many};
 pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio, Size};
-pub(crate) use place::{Device, Run, Selection, StartAt, DeviceOptions};
+pub(crate) use place::{Device, DeviceOptions, Run, Selection, StartAt};
+pub(crate) use sampler_name::SamplerName;
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use view::{PageOptions, View};
-pub(crate) use sampler_name::SamplerName;
 
 use crate::messages::Verbosity;
 use crate::picture::Up;

@@ -2,8 +2,8 @@
 //! written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt,
-    DeviceOptions, Writing,
+    self, Approximate, Count, Device, DeviceOptions, Keep, Length, Method, Report, Run,
+    SampleOutput, StartAt, Writing,
 };
 use crate::output::count;
 use anyhow::{Result, anyhow, bail, ensure};
@@ -34,7 +34,9 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
     let stdout = Path::new("-");
     let to_stdout = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
     ensure!(
-        usize::from(args.report.prints()) + to_stdout.iter().filter(|to_stdout| **to_stdout).count() <= 1,
+        usize::from(args.report.prints())
+            + to_stdout.iter().filter(|to_stdout| **to_stdout).count()
+            <= 1,
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
@@ -115,9 +117,7 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
     let allowed = many.merge.then_some("--recursive");
     match many.set_option().filter(|option| allowed != Some(*option)) {
         Some(option) if many.merge => {
-            bail!(
-                "{option} is for separate files, and --merge makes them one cloud; leave one out"
-            )
+            bail!("{option} is for separate files, and --merge makes them one cloud; leave one out")
         }
         Some(option) => bail!("{option} is for several files; add --output-dir, or leave it out"),
         None => Ok(()),
@@ -181,13 +181,21 @@ fn farthest_first(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()
     cloud_output(path, inputs, writing, Some(writing.levels()?.unwrap_or_else(|| Copc::new([]))))
 }
 
-fn cloud_output(path: &Path, inputs: &[&Path], writing: &Writing, levels: Option<Copc>) -> Result<()> {
+fn cloud_output(
+    path: &Path,
+    inputs: &[&Path],
+    writing: &Writing,
+    levels: Option<Copc>,
+) -> Result<()> {
     let options = writing.options(writing.scale.map(Length::in_meters)).copc(levels);
     let format = farpoint_io::check_output(path, inputs, &options)?;
     let error = writing.check(format).err();
     let stdout = Path::new("-");
     if error.is_some() && path == stdout && inputs == [stdout] && options.format.is_none() {
-        bail!("{}: add --format, because stdout has no name", writing.set_option().unwrap_or_default());
+        bail!(
+            "{}: add --format, because stdout has no name",
+            writing.set_option().unwrap_or_default()
+        );
     }
     error.map_or(Ok(()), |error| Err(anyhow!(error)))
 }
@@ -230,14 +238,20 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
 /// of 'man'.
 pub(crate) fn folder(path: &Path) -> Result<()> {
     let name = path.display();
-    ensure!(path.is_dir(), "{name}: the folder does not exist; create it first, or write elsewhere");
+    ensure!(
+        path.is_dir(),
+        "{name}: the folder does not exist; create it first, or write elsewhere"
+    );
     Ok(())
 }
 
 /// Refuses two outputs of one name.
 fn different(option: &str, path: &Path, other: &str, other_path: Option<&Path>) -> Result<()> {
     let name = path.display();
-    ensure!(other_path != Some(path), "{option} {name}: {other} names the same file; give two names");
+    ensure!(
+        other_path != Some(path),
+        "{option} {name}: {other} names the same file; give two names"
+    );
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `farpoint generate`: a seeded cloud into a file.
 
-use crate::args::{CloudOutput, Length, GeneratedKind};
+use crate::args::{CloudOutput, GeneratedKind, Length};
 use crate::output::write_cloud;
 use crate::progress::Progress;
 use crate::{args, check, report};

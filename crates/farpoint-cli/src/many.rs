@@ -32,11 +32,7 @@ pub(crate) struct Failed {
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} of {} files failed; see the errors above",
-            self.files, self.total
-        )
+        write!(f, "{} of {} files failed; see the errors above", self.files, self.total)
     }
 }
 

@@ -13,7 +13,12 @@ use std::path::Path;
 
 /// Prints the table, or the JSON object if requested; `stdout_used` if stdout carries data. The
 /// object repeats all warnings.
-pub(crate) fn print(options: &Report, mut object: Value, table: &str, stdout_used: bool) -> Result<()> {
+pub(crate) fn print(
+    options: &Report,
+    mut object: Value,
+    table: &str,
+    stdout_used: bool,
+) -> Result<()> {
     object["warnings"] = messages::warnings().into();
     let text = format!("{object}\n");
     if options.prints() {

@@ -1,8 +1,8 @@
 //! Requests built from the options of commands.
 
 use crate::args::{
-    self, Approximate, Convert, Estimator, Filters, Input, Keep, Method, NpduOrder, Order, Run,
-    Sample, View, DeviceOptions, Writing,
+    self, Approximate, Convert, DeviceOptions, Estimator, Filters, Input, Keep, Method, NpduOrder,
+    Order, Run, Sample, View, Writing,
 };
 use anyhow::{Result, anyhow, bail};
 use farpoint::approximate;
@@ -41,7 +41,10 @@ impl Order {
     /// Builds the request for each file.
     pub(crate) fn request(&self) -> Result<Request> {
         let Self { input, filters, run, place, .. } = self;
-        with_writer(sampling_request(Wanted::Order, input, filters, run, place)?, &self.output.writing)
+        with_writer(
+            sampling_request(Wanted::Order, input, filters, run, place)?,
+            &self.output.writing,
+        )
     }
 }
 
@@ -97,7 +100,9 @@ fn with_writer(request: Request, writing: &Writing) -> Result<Request> {
 fn method(run: &Run, options: Option<&Approximate>) -> files::Method {
     let method = match run.sampler.method {
         Method::Exact(algorithm) => return files::Method::Exact(algorithm),
-        Method::Approximate(method) => options.map_or(method, |options| with_options(method, options, run)),
+        Method::Approximate(method) => {
+            options.map_or(method, |options| with_options(method, options, run))
+        }
     };
     match options.and_then(|options| options.keep) {
         Some(Keep::Centroid) => files::Method::Centroids(method),
@@ -106,7 +111,11 @@ fn method(run: &Run, options: Option<&Approximate>) -> files::Method {
 }
 
 /// Applies the options to a method.
-fn with_options(method: approximate::Method, options: &Approximate, run: &Run) -> approximate::Method {
+fn with_options(
+    method: approximate::Method,
+    options: &Approximate,
+    run: &Run,
+) -> approximate::Method {
     use approximate::Method;
     let seed = run.seed.unwrap_or(0);
     match method {

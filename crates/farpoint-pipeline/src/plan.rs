@@ -164,7 +164,9 @@ impl Request {
         let scan = match disk::open(path, &self.reading, memory) {
             Err(error @ Error::Memory { .. }) => {
                 let in_memory_bytes = self.memory_of_header(path);
-                if automatic && in_memory_bytes.is_some_and(|in_memory_bytes| in_memory_bytes <= memory) {
+                if automatic
+                    && in_memory_bytes.is_some_and(|in_memory_bytes| in_memory_bytes <= memory)
+                {
                     return Ok(None);
                 }
                 return Err(self.least(in_memory_bytes, error));
@@ -184,7 +186,10 @@ impl Request {
         let (Some(free), Ok(about)) = (memory::available(), fs::metadata(path)) else {
             return Ok(None);
         };
-        if !about.is_file() || about.len() < free / SMALL || self.unsupported_on_disk(files).is_some() {
+        if !about.is_file()
+            || about.len() < free / SMALL
+            || self.unsupported_on_disk(files).is_some()
+        {
             return Ok(None);
         }
         // Files that can't be read in parts are left to the whole-file readers, which report missing memory.
@@ -257,7 +262,13 @@ impl Request {
             (Error::Memory { name, needed, allowed, .. }, Some(in_memory_bytes))
                 if self.command && self.limits.spool.is_none() && in_memory_bytes < needed =>
             {
-                Error::Memory { name, what: "sampling", needed: in_memory_bytes, allowed, fix: "allow more" }
+                Error::Memory {
+                    name,
+                    what: "sampling",
+                    needed: in_memory_bytes,
+                    allowed,
+                    fix: "allow more",
+                }
             }
             (error, _) => error,
         }

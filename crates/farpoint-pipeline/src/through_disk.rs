@@ -37,8 +37,9 @@ impl ThroughDisk<'_> {
         let outputs = Outputs { points, indices: files.indices };
         watch.stage(Stage::Sampling, name);
         let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
-        let sampled =
-            disk::sample(&scan, &job, &outputs, &mut |event| report_event(request, &scan, event, watch));
+        let sampled = disk::sample(&scan, &job, &outputs, &mut |event| {
+            report_event(request, &scan, event, watch)
+        });
         watch.stage(Stage::Between, "");
         let least = |error| request.least(Some(request.memory_of(&scan)), error);
         let sampled = sampled.map_err(least)?;

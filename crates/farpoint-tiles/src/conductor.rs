@@ -309,7 +309,8 @@ impl<T: Scalar> Conductor<T> {
 
     /// Returns an upper bound of all distances.
     fn largest(&self) -> T {
-        let larger = |max, tile: &TileSummary<T>| if tile.largest > max { tile.largest } else { max };
+        let larger =
+            |max, tile: &TileSummary<T>| if tile.largest > max { tile.largest } else { max };
         self.tiles.iter().fold(T::ZERO, larger)
     }
 

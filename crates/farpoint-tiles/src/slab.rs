@@ -133,8 +133,7 @@ impl<T: Scalar> Node<T> {
 
     /// Updates the largest distance from the nodes below.
     fn correct(&mut self, below: &[Self]) {
-        self.largest =
-            below.iter().fold(T::from_f64(-1.0), |max, node| larger(max, node.largest));
+        self.largest = below.iter().fold(T::from_f64(-1.0), |max, node| larger(max, node.largest));
     }
 }
 

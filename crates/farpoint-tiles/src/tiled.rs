@@ -43,8 +43,7 @@ impl<T: Scalar> Tiled<T> {
             return Err(farpoint::Error::TooManyPoints(n).into());
         }
         if cloud.subset().is_some() {
-            let message =
-                "a selection of rows cannot be cut into tiles; copy them first";
+            let message = "a selection of rows cannot be cut into tiles; copy them first";
             return Err(Error::Mismatch(message.into()));
         }
         let at = |row: usize| {
@@ -67,7 +66,11 @@ impl<T: Scalar> Tiled<T> {
             let ordered: Vec<_> = members.iter().map(|&point| &points[point as usize]).collect();
             let order = cut::pages(&axes(&ordered), page_points);
             let ordered: Vec<_> = order.iter().map(|&k| ordered[k as usize]).collect();
-            stores.push(store(&axes(&ordered), ordered.iter().map(|p| p.index).collect(), page_points));
+            stores.push(store(
+                &axes(&ordered),
+                ordered.iter().map(|p| p.index).collect(),
+                page_points,
+            ));
         }
         Ok(Self { stores, points, rows: n })
     }

@@ -82,7 +82,9 @@ impl Writer {
     pub(crate) fn bounds<T: Scalar>(self, bounds: &[Bound<T>]) -> Self {
         let mut writer = self.u64(bounds.len() as u64);
         writer.0.reserve(bounds.len() * 7 * size_of::<T>() + CHECK);
-        bounds.iter().fold(writer, |writer, bound| writer.corners(&bound.corners).number(bound.largest))
+        bounds
+            .iter()
+            .fold(writer, |writer, bound| writer.corners(&bound.corners).number(bound.largest))
     }
 
     /// Ends the message.

@@ -1,8 +1,8 @@
 //! Approximate samplers.
 
-use crate::constants::farpoint_status;
 use crate::arguments::structure;
-use crate::handle::{free, write_result, read};
+use crate::constants::farpoint_status;
+use crate::handle::{free, read, write_result};
 use crate::options::{farpoint_approximate_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, in_its_precision, in_precision, of_either, on_place};

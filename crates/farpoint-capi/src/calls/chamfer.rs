@@ -1,9 +1,9 @@
 //! Nearest points in both directions, and the Chamfer distance.
 
-use crate::calls::nearest::{run_and_job, farpoint_nearest_result};
+use crate::calls::nearest::{farpoint_nearest_result, run_and_job};
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::constants::farpoint_status;
-use crate::handle::{free, write_result, write_results, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::farpoint_match_options;
 use crate::points::farpoint_points;
 use crate::run::{Either, in_precision, of_either, on_place};

@@ -1,11 +1,11 @@
 //! Gradients of coordinates, from those of distances.
 
+use crate::arguments::list;
 use crate::calls::chamfer::farpoint_chamfer_result;
 use crate::calls::search::farpoint_neighbors_result;
 use crate::calls::within::farpoint_within_result;
 use crate::constants::farpoint_status;
-use crate::arguments::list;
-use crate::handle::{free, write_result, read};
+use crate::handle::{free, read, write_result};
 use crate::options::{farpoint_run_options, run};
 use crate::points::{InputPoints, farpoint_points};
 use crate::run::{Either, Number, Precision, Run, in_its_precision, of_either, on_place};

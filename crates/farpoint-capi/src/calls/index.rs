@@ -1,7 +1,7 @@
 //! A cloud that is searched several times.
 
 use crate::constants::{FARPOINT_FLOAT32, farpoint_status};
-use crate::handle::{free, write_result, read};
+use crate::handle::{free, read, write_result};
 use crate::index::farpoint_index;
 use crate::options::{farpoint_run_options, run};
 use crate::points::{farpoint_dense, farpoint_points};

@@ -1,9 +1,9 @@
 //! Versions and errors.
 
+use crate::arguments::number;
 use crate::constants::{
     FARPOINT_VERSION_MAJOR, FARPOINT_VERSION_MINOR, FARPOINT_VERSION_PATCH, farpoint_status,
 };
-use crate::arguments::number;
 use crate::status;
 use std::ffi::c_char;
 use std::mem::MaybeUninit;

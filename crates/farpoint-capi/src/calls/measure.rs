@@ -1,7 +1,7 @@
 //! Measures of samples.
 
-use crate::constants::farpoint_status;
 use crate::arguments::{Versioned, list, places, structure};
+use crate::constants::farpoint_status;
 use crate::options::{farpoint_run_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision};

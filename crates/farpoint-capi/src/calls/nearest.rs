@@ -1,9 +1,9 @@
 //! Nearest points.
 
+use crate::arguments::optional;
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::constants::farpoint_status;
-use crate::arguments::optional;
-use crate::handle::{free, write_result, write_results, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::{farpoint_match_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_its_precision, in_precision, of_either, on_place};

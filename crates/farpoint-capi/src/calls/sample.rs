@@ -1,8 +1,8 @@
 //! Exact sampling.
 
-use crate::constants::farpoint_status;
 use crate::arguments::{Versioned, check_list, list, structure};
-use crate::handle::{free, write_result, write_results, read};
+use crate::constants::farpoint_status;
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::{farpoint_sample_options, run};
 use crate::points::{Cloud, farpoint_points, precision_of, read_all};
 use crate::run::{Either, Number, Place, in_its_precision, in_precision, of_either, on_place};

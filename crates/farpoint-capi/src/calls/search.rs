@@ -1,9 +1,9 @@
 //! Several neighbors of each point: the k nearest, or those in a ball.
 
+use crate::arguments::structure;
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::constants::farpoint_status;
-use crate::arguments::structure;
-use crate::handle::{free, write_result, write_results, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::{farpoint_search_options, run};
 use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_its_precision, in_precision, of_either, on_place};

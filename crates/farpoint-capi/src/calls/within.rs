@@ -3,7 +3,7 @@
 use crate::calls::pairs::{Pairs, only, pairs};
 use crate::calls::search::run_and_job;
 use crate::constants::farpoint_status;
-use crate::handle::{free, write_result, write_results, read};
+use crate::handle::{free, read, write_result, write_results};
 use crate::options::farpoint_search_options;
 use crate::points::farpoint_points;
 use crate::run::{Either, in_its_precision, in_precision, of_either, on_place};

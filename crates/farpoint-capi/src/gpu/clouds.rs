@@ -1,7 +1,7 @@
 //! Clouds in the memory of a GPU, as C structures.
 
-use crate::constants::farpoint_scalar;
 use crate::arguments::Versioned;
+use crate::constants::farpoint_scalar;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 

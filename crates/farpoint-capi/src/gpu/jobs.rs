@@ -62,9 +62,7 @@ unsafe fn gpu_of(options: *const farpoint_run_options) -> Result<Gpu, Failure> {
         (run.bad_rows != BadRows::Error, "bad_rows"),
     ];
     if let Some((_, member)) = members.iter().find(|(members, _)| *members) {
-        return Err(invalid(format!(
-            "{member} is not supported for device memory; leave it 0"
-        )));
+        return Err(invalid(format!("{member} is not supported for device memory; leave it 0")));
     }
     match run.place {
         Place::Gpu(gpu) => Ok(gpu),

@@ -1,7 +1,7 @@
 //! Options of approximate samplers.
 
-use crate::constants::*;
 use crate::arguments::lookup;
+use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::points::RowSelection;
 use crate::status::{Failure, invalid};

@@ -17,8 +17,8 @@ pub(crate) use run::run;
 pub use sample::farpoint_sample_options;
 pub use search::farpoint_search_options;
 
-use crate::constants::*;
 use crate::arguments::{list, lookup, text};
+use crate::constants::*;
 use crate::status::{Failure, invalid};
 use farpoint::backend::memory;
 use farpoint::{Algorithm, Amount, Method, Norm, Start};

@@ -1,7 +1,7 @@
 //! Options of the run of a call.
 
-use crate::constants::*;
 use crate::arguments::{lookup, optional};
+use crate::constants::*;
 use crate::progress::{Listener, farpoint_progress_callback};
 use crate::run::{Place, Run};
 use crate::status::{Failure, invalid};

@@ -1,7 +1,7 @@
 //! Options of a search for several neighbors.
 
-use crate::constants::*;
 use crate::arguments::lookup;
+use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::status::Failure;
 use farpoint::{BadRows, Order, Searcher};

@@ -52,7 +52,8 @@ impl FromStr for Method {
 fn exact() -> String {
     let name = |algorithm: &Algorithm| {
         let kinds = [DeviceKind::Cpu, DeviceKind::Gpu];
-        let kinds_with: Vec<_> = kinds.into_iter().filter(|kind| algorithm.runs_on(*kind)).collect();
+        let kinds_with: Vec<_> =
+            kinds.into_iter().filter(|kind| algorithm.runs_on(*kind)).collect();
         match kinds_with[..] {
             [device] => format!("{} ({device})", algorithm.name()),
             _ => algorithm.name().to_owned(),
@@ -184,7 +185,8 @@ mod tests {
         let command = SamplerChoice::augment_args(Command::new("farpoint").no_binary_name(true));
         let matches = command.try_get_matches_from(arguments.split_whitespace());
         let matches = matches.map_err(|error| error.to_string())?;
-        let choice = SamplerChoice::from_arg_matches(&matches).map_err(|error| error.to_string())?;
+        let choice =
+            SamplerChoice::from_arg_matches(&matches).map_err(|error| error.to_string())?;
         Ok(choice.method)
     }
 

@@ -1,6 +1,6 @@
 //! The arguments of `farpoint neighbors`.
 
-use super::{Count, Length, Reading, Report, DeviceOptions};
+use super::{Count, DeviceOptions, Length, Reading, Report};
 use clap::ArgGroup;
 use farpoint::{Method, Norm, Order};
 use std::path::PathBuf;

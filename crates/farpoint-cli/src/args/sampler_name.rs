@@ -56,14 +56,15 @@ impl FromStr for SamplerName {
             return Ok(Self::Approximate(method, name));
         }
         let exact = name.parse::<Algorithm>().ok();
-        exact.filter(|algorithm| algorithm.check(DeviceKind::Cpu).is_ok()).map(Self::Exact).ok_or_else(
-            || {
+        exact
+            .filter(|algorithm| algorithm.check(DeviceKind::Cpu).is_ok())
+            .map(Self::Exact)
+            .ok_or_else(|| {
                 let exact: Vec<_> = Algorithm::of(DeviceKind::Cpu).map(Algorithm::name).collect();
                 let exact = exact.join(", ");
                 let approximate = NAMES.map(|(name, _)| name).join(", ");
                 format!("choose among {exact} (exact), {approximate}, {CENTROIDS} (approximate)")
-            },
-        )
+            })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Arguments of the approximate samplers, and of the command that compares them.
 
-use super::{Count, Input, Ratio, Report, PageOptions};
+use super::{Count, Input, PageOptions, Ratio, Report};
 use clap::ArgGroup;
 use farpoint::Amount;
 use std::path::{Path, PathBuf};

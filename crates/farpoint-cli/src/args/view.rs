@@ -1,6 +1,6 @@
 //! The arguments of `farpoint view`.
 
-use super::{Count, Filters, Input, Report, Run, DeviceOptions};
+use super::{Count, DeviceOptions, Filters, Input, Report, Run};
 use crate::picture::Up;
 use std::path::PathBuf;
 

@@ -11,10 +11,7 @@ use farpoint_io::bag::{Bag, Contents, Kind, Topic};
 use serde_json::{Value, json};
 
 pub(crate) fn info(args: &args::Info, bag_input: &BagInput) -> Result<()> {
-    ensure!(
-        !args.points,
-        "--points is for one message of a bag; add --message K, or leave it out"
-    );
+    ensure!(!args.points, "--points is for one message of a bag; add --message K, or leave it out");
     let bags = bag_input.files.iter().map(|file| Bag::open(file)).collect::<Result<Vec<_>, _>>()?;
     for bag in &bags {
         let name = bag.name();
@@ -23,7 +20,12 @@ pub(crate) fn info(args: &args::Info, bag_input: &BagInput) -> Result<()> {
     let files: Vec<_> = bags.iter().map(Bag::contents).collect();
     let contents = merged(&files);
     let name = bag_input.path.display().to_string();
-    report::print(&args.report, object(&name, bags.len(), &contents), &text(&name, &contents), false)
+    report::print(
+        &args.report,
+        object(&name, bags.len(), &contents),
+        &text(&name, &contents),
+        false,
+    )
 }
 
 /// Merges the contents of all files.

@@ -33,10 +33,7 @@ pub(super) fn run(args: &args::Chamfer) -> Result<()> {
     for (name, a) in first {
         let label = name.display().to_string();
         let Some(b) = second.remove(&name) else {
-            fail(
-                label,
-                format!("{}: no such file in {}", a.display(), args.b.display()),
-            );
+            fail(label, format!("{}: no such file in {}", a.display(), args.b.display()));
             continue;
         };
         match measure_files(args, &a, &b) {

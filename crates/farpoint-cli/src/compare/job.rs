@@ -38,7 +38,10 @@ impl<T: Scalar> SamplerInput<'_, T> {
         Sampler::count(self.samples).algorithm(algorithm)
     }
 
-    pub(super) fn sample(&self, sampler_name: SamplerName) -> Result<SamplerResult<T>, farpoint::Error> {
+    pub(super) fn sample(
+        &self,
+        sampler_name: SamplerName,
+    ) -> Result<SamplerResult<T>, farpoint::Error> {
         match sampler_name {
             SamplerName::Exact(algorithm) => {
                 let sample = self.exact(algorithm).on(&self.cpu()).sample(self.points)?;

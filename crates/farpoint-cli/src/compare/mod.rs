@@ -130,7 +130,8 @@ fn evaluate_all<T: Scalar>(
         let progress = Progress::start("sampling with", &sampler.to_string());
         let result = evaluate(&input, *sampler, drawn);
         drop(progress);
-        evaluations.push(result.map_err(|error| anyhow!("{}: {sampler}: {error}", parameters.input))?);
+        evaluations
+            .push(result.map_err(|error| anyhow!("{}: {sampler}: {error}", parameters.input))?);
     }
     Ok(evaluations)
 }
@@ -177,7 +178,18 @@ fn evaluate<T: Scalar>(
     };
     let sample = sample.iter().map(|place: &[T; 3]| place.map(T::to_f64)).collect();
     let seconds = seconds[seconds.len() / 2];
-    Ok(Evaluation { sampler, title, exact, seconds, quality, in_vain, details, rows, sample, distances })
+    Ok(Evaluation {
+        sampler,
+        title,
+        exact,
+        seconds,
+        quality,
+        in_vain,
+        details,
+        rows,
+        sample,
+        distances,
+    })
 }
 
 fn draw<T: Scalar>(
@@ -189,7 +201,8 @@ fn draw<T: Scalar>(
 ) -> Result<crate::picture::Picture> {
     let points: Vec<[f64; 3]> = points.iter().map(|point| point.map(T::to_f64)).collect();
     // The exact sample stays in the darker half of the colors.
-    let exact = evaluations.iter().filter(|evaluation| evaluation.exact).map(|j| j.quality.coverage.max);
+    let exact =
+        evaluations.iter().filter(|evaluation| evaluation.exact).map(|j| j.quality.coverage.max);
     let best = evaluations.iter().map(|evaluation| evaluation.quality.coverage.max);
     let scale = exact.reduce(f64::max).or(best.reduce(f64::min)).unwrap_or(0.0);
     let name = Path::new(&parameters.input).file_name().unwrap_or_default().to_string_lossy();

@@ -1,6 +1,6 @@
 //! The samplers side by side on a page (`--view`).
 
-use super::{Parameters, Evaluation};
+use super::{Evaluation, Parameters};
 use crate::args;
 use crate::output::{count, number};
 use crate::picture::Unit;
@@ -30,7 +30,10 @@ pub(super) fn page<T: Scalar>(
         covering_radius: sample.covering_radius().to_f64(),
     };
     let unit = Unit::of(cloud);
-    let panes = Panes { rows, panes: evaluations.iter().map(|evaluation| pane(evaluation, unit)).collect() };
+    let panes = Panes {
+        rows,
+        panes: evaluations.iter().map(|evaluation| pane(evaluation, unit)).collect(),
+    };
     let input = &args.input.input;
     Page::of(&Subject { input, cloud, usable: points.len(), up: args.up }, sequence, &panes)
 }

@@ -1,6 +1,6 @@
 //! The comparison as a table, CSV, JSON and SVG.
 
-use super::{Parameters, Evaluation};
+use super::{Evaluation, Parameters};
 use crate::output::{self, count, number, seconds};
 use crate::picture::Picture;
 use farpoint::measure::Spacing;

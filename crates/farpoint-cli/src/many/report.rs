@@ -22,7 +22,12 @@ pub(super) struct Summary<'a> {
 
 impl<'a> Summary<'a> {
     /// Summarizes a run; `remaining` are the files that needed work when it began.
-    pub(super) fn new(rows: &'a [Option<Row>], remaining: &[usize], out: &Path, seconds: f64) -> Self {
+    pub(super) fn new(
+        rows: &'a [Option<Row>],
+        remaining: &[usize],
+        out: &Path,
+        seconds: f64,
+    ) -> Self {
         let succeeded = |row: &&Option<Row>| row.as_ref().is_some_and(|row| row.result.is_ok());
         let done = remaining.iter().map(|&k| &rows[k]).filter(succeeded).count();
         let failed = rows.iter().flatten().filter(|row| row.result.is_err()).count();

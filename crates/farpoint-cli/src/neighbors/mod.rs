@@ -1,7 +1,7 @@
 //! `farpoint neighbors`: the neighbors of each point, as arrays for NumPy.
 
-mod result;
 mod report;
+mod result;
 mod search;
 
 use crate::args::{self, Length, Rows};

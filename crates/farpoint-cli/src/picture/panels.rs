@@ -65,7 +65,8 @@ const CLOSER: [f64; 2] = [4.0, 60.0];
 /// Draws the picture.
 pub(crate) fn panels(input: &Panels<'_>) -> Result<Picture> {
     let shape = Shape::of(input.points, input.up);
-    let whole = (PANEL as f64 * View::form(input.points, &shape)).clamp(WHOLE[0], WHOLE[1]) as usize;
+    let whole =
+        (PANEL as f64 * View::form(input.points, &shape)).clamp(WHOLE[0], WHOLE[1]) as usize;
     let rows = input.panels.len().div_ceil(COLUMNS);
     let high = TITLE + whole + SCALE_BAR + CLOSE + 2 * GAP;
     let size = [WIDE, HEAD + COLOR_BAR + GAP + rows * high];

@@ -135,7 +135,8 @@ fn color<'a>(columns: &[(&'a str, Column)]) -> Option<(Vec<u8>, Vec<&'a str>)> {
         ["r", "g", "b"],
         ["diffuse_red", "diffuse_green", "diffuse_blue"],
     ];
-    let find = |wanted_name: &str| columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted_name));
+    let find =
+        |wanted_name: &str| columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted_name));
     for triple in TRIPLES {
         let [Some(red), Some(green), Some(blue)] = triple.map(find) else { continue };
         let rgb = bytes([&red.1, &green.1, &blue.1]);

@@ -148,7 +148,8 @@ fn stored_order(prefixes: &Prefixes, rows: &[usize]) -> (Vec<usize>, Vec<u8>) {
 /// Describes the file and its attributes to the page.
 fn described(cloud: &Cloud, attributes: &Attributes) -> Value {
     let asprs = matches!(cloud.format(), Some(Format::Las | Format::Laz));
-    let varying: Vec<_> = attributes.varying.iter().map(|attribute| attribute.json(asprs)).collect();
+    let varying: Vec<_> =
+        attributes.varying.iter().map(|attribute| attribute.json(asprs)).collect();
     let constants = attributes.constant.iter();
     let constants: Vec<_> =
         constants.map(|(name, value)| json!({ "name": name, "value": value })).collect();

@@ -112,7 +112,8 @@ fn any_cloud_can_be_drawn() {
         folder.write("a.xyz", cloud);
         for (other, options) in [("a.xyz", ""), ("a.xyz", "--threshold 0"), ("b.xyz", "")] {
             folder.write("b.xyz", "1 2 3\n");
-            let output = folder.run(&format!("chamfer a.xyz {other} --per-point out.ply {options}"));
+            let output =
+                folder.run(&format!("chamfer a.xyz {other} --per-point out.ply {options}"));
             assert_eq!(output.status, 0, "{cloud}: {}", output.err);
             assert!(folder.read("out.png").starts_with(b"\x89PNG"));
         }

@@ -29,7 +29,8 @@ fn approximate_samples_are_those_of_the_library() {
         ),
     ];
     for (options, method) in cases {
-        let output = folder.ok(&format!("sample room.ply -n 700 --indices - --algorithm {options}"));
+        let output =
+            folder.ok(&format!("sample room.ply -n 700 --indices - --algorithm {options}"));
         let expected = ApproximateSampler::count(method, 700).sample(&room).unwrap().indices;
         assert_eq!(indices(&output.out), expected, "{options}");
     }
@@ -119,7 +120,10 @@ fn options_that_do_not_fit_are_refused() {
     folder.fails("sample a.ply -n 5 --algorithm morton --window 5", &["--window", "npdu"]);
     folder.fails("sample a.ply -n 5 --algorithm morton --bits 22", &["--bits", "22"]);
     folder.fails("sample a.ply -n 5 --algorithm grid --seed 1", &["--seed", "--keep random"]);
-    folder.fails("sample a.ply -n 5 --algorithm random --start 3", &["--start", "npdu", "not --algorithm random"]);
+    folder.fails(
+        "sample a.ply -n 5 --algorithm random --start 3",
+        &["--start", "npdu", "not --algorithm random"],
+    );
     folder.fails("sample a.ply -n 5 --algorithm npdu --seed 3", &["--seed", "--start random"]);
     folder.fails("sample a.ply -n 5 --algorithm random --device cuda", &["--device cuda"]);
     folder.fails("sample a.ply --spacing 1 --algorithm random", &["--spacing", "approximate"]);

@@ -1,7 +1,7 @@
 //! COPC by `order` and `sample`: the levels keep what the file declares, for one file and for folders, and what
 //! has no levels is refused before anything is read.
 
-use crate::common::{Folder, CommandOutput};
+use crate::common::{CommandOutput, Folder};
 use farpoint_io::{Cloud, ReadOptions};
 use std::collections::BTreeMap;
 

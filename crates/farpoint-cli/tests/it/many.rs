@@ -140,8 +140,10 @@ fn invalid_options_are_refused_before_any_work() {
     let folder = scans(2, 50);
     fs::create_dir(folder.path("more")).unwrap();
     fs::copy(folder.path("scans/s1.xyz"), folder.path("more/s1.xyz")).unwrap();
-    folder
-        .fails("sample scans/s1.xyz more/s1.xyz --ratio 0.5 --output-dir thin", &["s1.xyz", "also"]);
+    folder.fails(
+        "sample scans/s1.xyz more/s1.xyz --ratio 0.5 --output-dir thin",
+        &["s1.xyz", "also"],
+    );
     folder.fails("sample scans --ratio 0.5 --output-dir scans", &["scans", "folder"]);
     folder.fails("sample scans/s1.xyz --ratio 0.5 --output-dir scans", &["s1.xyz", "input"]);
     folder.fails("sample scans --ratio 0.5 -o thin.xyz", &["scans", "--output-dir"]);

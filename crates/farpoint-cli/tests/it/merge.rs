@@ -28,7 +28,8 @@ fn tiles(n: usize) -> Folder {
 fn tiles_are_sampled_as_one_cloud() {
     let folder = tiles(3_000);
     folder.ok("sample all.ply -n 400 --indices one.npy -o one.ply");
-    let output = folder.run("sample tiles --merge -n 400 --indices merged.npy -o merged.ply --json");
+    let output =
+        folder.run("sample tiles --merge -n 400 --indices merged.npy -o merged.ply --json");
     assert_eq!(output.status, 0, "{}", output.err);
     output.names(&["50 rows"]);
     assert_eq!(folder.read("merged.npy"), folder.read("one.npy"));

@@ -1,6 +1,6 @@
 //! Options that all commands share: formats, columns, units, reports, messages.
 
-use crate::common::{Folder, CommandOutput, text};
+use crate::common::{CommandOutput, Folder, text};
 use farpoint_io::{Format, ReadOptions, WriteOptions, read, write};
 
 /// Checks that a run succeeded, and returns its stderr.

@@ -186,7 +186,11 @@ fn doubles_are_narrowed_only_on_request() {
     folder.write("wide.xyz", lines);
     let wide = folder.ok("sample wide.xyz -n 20 --indices -").out;
     let output = folder.run("sample wide.xyz -n 20 --indices - --f32");
-    assert!(output.err.contains("single precision") && output.err.contains("4800000"), "{}", output.err);
+    assert!(
+        output.err.contains("single precision") && output.err.contains("4800000"),
+        "{}",
+        output.err
+    );
     // A hundredth is seen in both; a plain cast to single precision would have made most equal.
     assert_eq!(indices(&wide).len(), 20);
     assert_eq!(indices(&output.out).len(), 20);

@@ -197,7 +197,9 @@ fn a_page_holds_the_first_points_farthest_first() {
         let radius = if n < 1000 { truth.distance(n) } else { truth.covering_radius() };
         // The reader of JSON here may be off by the last bit.
         let reported = page.meta["prefixes"]["radius"][place].as_f64().unwrap();
-        assert!((reported / f64::from(radius) - 1.0).abs() < 1e-14 || reported == f64::from(radius));
+        assert!(
+            (reported / f64::from(radius) - 1.0).abs() < 1e-14 || reported == f64::from(radius)
+        );
     }
     let step = page.meta["step"].as_f64().unwrap();
     for (place, row) in page.places("fp-xyz").into_iter().zip(rows) {
@@ -263,10 +265,14 @@ fn right_distances(page: &Page, pane: usize, all: &[[f32; 3]], sample: &[[f32; 3
     let distances = page.distances(pane);
     assert_eq!(distances.len(), page.shown());
     for (row, reported) in page.rows().into_iter().zip(distances) {
-        let to = |sample: &[f32; 3]| distance_between(all[row].map(f64::from), sample.map(f64::from));
+        let to =
+            |sample: &[f32; 3]| distance_between(all[row].map(f64::from), sample.map(f64::from));
         let truth = sample.iter().map(to).fold(f64::INFINITY, f64::min);
         let root = |distance: f64| 255.0 * (distance / farthest).sqrt();
-        assert!((root(truth) - root(reported)).abs() < 0.501, "pane {pane}, row {row}: {truth} {reported}");
+        assert!(
+            (root(truth) - root(reported)).abs() < 0.501,
+            "pane {pane}, row {row}: {truth} {reported}"
+        );
     }
 }
 

@@ -84,11 +84,7 @@ impl Walk {
             self.folder(path, Path::new(""), self.recursive, &readable, found)?;
             if found.len() == before {
                 let fix = "give a folder with point clouds, or --recursive for those below";
-                return Err(Error::given(
-                    path,
-                    "no point cloud files in this folder",
-                    fix,
-                ));
+                return Err(Error::given(path, "no point cloud files in this folder", fix));
             }
         } else if has_wildcards(path) && !path.exists() {
             self.pattern(path, found)?;
@@ -103,7 +99,8 @@ impl Walk {
     }
 
     fn list(&self, list: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
-        let text = fs::read_to_string(list).map_err(|source| Error::system(list, source, READ_FIX))?;
+        let text =
+            fs::read_to_string(list).map_err(|source| Error::system(list, source, READ_FIX))?;
         let lines =
             text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let before = found.len();

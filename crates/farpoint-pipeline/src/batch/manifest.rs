@@ -69,8 +69,10 @@ impl Manifest {
         let fail = |source| Error::system(&path, source, FIX);
         let mut tries = append(&path).map_err(fail)?;
         let open = open_tries(&complete_lines(&mut tries).map_err(fail)?);
-        let (folder, in_progress, interrupted) = (folder.to_owned(), HashSet::new(), HashSet::new());
-        let manifest = Self { folder, lines, tries, rows, open, in_progress, interrupted, unreadable };
+        let (folder, in_progress, interrupted) =
+            (folder.to_owned(), HashSet::new(), HashSet::new());
+        let manifest =
+            Self { folder, lines, tries, rows, open, in_progress, interrupted, unreadable };
         manifest.remove_partial(&manifest.open);
         Ok(manifest)
     }
@@ -85,7 +87,8 @@ impl Manifest {
     pub fn finished(&self, file: &File, options: &str) -> Option<&Row> {
         let row = self.row(file).filter(|row| row.agrees(file, options))?;
         let has_size = |bytes: u64| {
-            fs::metadata(&file.output).is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes)
+            fs::metadata(&file.output)
+                .is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes)
         };
         match &row.result {
             Ok(done) => has_size(done.bytes).then_some(row),

@@ -49,9 +49,7 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
                 files[other].input.display()
             );
             let fix = match path.parent() == files[other].input.parent() {
-                true => {
-                    "rename one of them, or process them in two runs with two output folders"
-                }
+                true => "rename one of them, or process them in two runs with two output folders",
                 false => {
                     "give the folder above both with --recursive (in Python: recursive=True), which keeps \
                      their tree, or process them in two runs with two output folders"
@@ -111,7 +109,9 @@ impl Identities {
 
     fn has(&self, path: &Path) -> bool {
         let metadata = fs::metadata(path).ok();
-        metadata.and_then(|metadata| identity(path, &metadata)).is_some_and(|id| self.0.contains(&id))
+        metadata
+            .and_then(|metadata| identity(path, &metadata))
+            .is_some_and(|id| self.0.contains(&id))
     }
 }
 

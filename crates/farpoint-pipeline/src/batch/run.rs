@@ -46,7 +46,8 @@ pub fn run(
     let (suspects, regular): (Vec<_>, Vec<_>) =
         batch.left().iter().partition(|&&k| batch.is_suspect(k));
     let queue = Queue::new(batch, &regular, concurrency.memory);
-    let shared = Shared { batch, executor, concurrency, stop, report, failed: AtomicBool::new(false) };
+    let shared =
+        Shared { batch, executor, concurrency, stop, report, failed: AtomicBool::new(false) };
     let jobs = concurrency.jobs.clamp(1, regular.len().max(1));
     let first_error = Mutex::new(None);
     let serve = || {
@@ -182,8 +183,11 @@ impl<'a> Queue<'a> {
             if over() || state.waiting.is_empty() {
                 return None;
             }
-            let room =
-                if state.running == 0 { u64::MAX } else { self.memory.saturating_sub(state.reserved) };
+            let room = if state.running == 0 {
+                u64::MAX
+            } else {
+                self.memory.saturating_sub(state.reserved)
+            };
             let fits = state.waiting.range((Reverse(room), 0)..).next().copied();
             if let Some(file @ (Reverse(weight), k)) = fits {
                 state.waiting.remove(&file);

@@ -103,7 +103,8 @@ pub fn unit(
         Some(meters) if (meters - 1.0).abs() > 1e-9 => {
             let converted = number(length.in_units_of(meters));
             let unit = number(meters);
-            watch.note(&format!("{name}: {option} {length} is {converted} in its unit of {unit} m"));
+            watch
+                .note(&format!("{name}: {option} {length} is {converted} in its unit of {unit} m"));
             Ok(meters)
         }
         Some(_) => Ok(1.0),

@@ -7,7 +7,12 @@ use farpoint_io::{Cloud, Coordinates, Copc};
 const ROUNDED: f64 = 1.0 / (1 << 21) as f64;
 
 /// Returns the levels requested by `given`, from distances that were computed in single precision or not.
-pub(crate) fn levels(options: Option<&Copc>, distances: &[f64], cloud: &Cloud, single: bool) -> Copc {
+pub(crate) fn levels(
+    options: Option<&Copc>,
+    distances: &[f64],
+    cloud: &Cloud,
+    single: bool,
+) -> Copc {
     let error = match cloud.coordinates() {
         Coordinates::F64(points) if single => extent(points) * ROUNDED,
         _ => 0.0,

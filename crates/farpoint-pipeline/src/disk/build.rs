@@ -95,7 +95,11 @@ impl Build<'_> {
 }
 
 /// Puts the points of a tile in order, in place, and their boxes at the end of the file.
-fn sort_into_pages<T: Scalar>(spool: &Spool, mut place: Place, end: &mut u64) -> Result<Place, Error> {
+fn sort_into_pages<T: Scalar>(
+    spool: &Spool,
+    mut place: Place,
+    end: &mut u64,
+) -> Result<Place, Error> {
     let (stride, size) = (spool.stride(), spool.stored.size());
     let mut bytes = fallible::zeros(place.run.length as usize);
     let read = place.run.read(&spool.file, spool.extent, 0, &mut bytes);

@@ -194,7 +194,11 @@ mod tests {
             let sizes = tiles(&room, max_points);
             assert_eq!(sizes.iter().sum::<usize>(), room.len());
             assert!(sizes.iter().all(|&n| n as u64 <= max_points), "{max_points}: {sizes:?}");
-            assert!(sizes.len() as u64 <= 3 * 100_000u64.div_ceil(max_points), "{max_points}: {}", sizes.len());
+            assert!(
+                sizes.len() as u64 <= 3 * 100_000u64.div_ceil(max_points),
+                "{max_points}: {}",
+                sizes.len()
+            );
         }
     }
 

@@ -59,8 +59,10 @@ pub fn write_rows(
     keep_going: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<String>, Error> {
     if let Some(&row) = rows.iter().find(|&&row| row >= scan.len()) {
-        let (name, what) =
-            (scan.name().to_owned(), format!("row {row} does not exist; it has {} rows", scan.len()));
+        let (name, what) = (
+            scan.name().to_owned(),
+            format!("row {row} does not exist; it has {} rows", scan.len()),
+        );
         return Err(Error::Input { name, what, fix: "choose rows of this file".into() });
     }
     let job = Job::new(Amount::Count(rows.len()), memory);

@@ -180,7 +180,13 @@ pub(crate) fn starts(
     start_rows.into_iter().map(|row| locate_start(scan, row, rows, stored, tiles)).collect()
 }
 
-fn locate_start(scan: &Scan, row: u64, rows: Use, stored: Stored, tiles: &Tiles) -> Result<Start, Error> {
+fn locate_start(
+    scan: &Scan,
+    row: u64,
+    rows: Use,
+    stored: Stored,
+    tiles: &Tiles,
+) -> Result<Start, Error> {
     let index = row as usize;
     if row >= scan.len() {
         let points = scan.len() as usize;

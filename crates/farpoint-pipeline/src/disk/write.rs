@@ -165,7 +165,8 @@ fn sort_rows(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error
         let mut list = List::open(from)?;
         while let Some(block) = list.next()? {
             let offsets = block.into_iter().filter_map(|row| row.checked_sub(first));
-            offsets.filter(|row| row / 64 < words)
+            offsets
+                .filter(|row| row / 64 < words)
                 .for_each(|row| bits[(row / 64) as usize] |= 1 << (row % 64));
         }
         for (word, mut remaining) in (0..).zip(bits.iter().copied()) {

@@ -99,7 +99,9 @@ impl<T: Scalar> Conductor<T> {
                 digit += 1;
             }
             if digit == counts.len() {
-                return Err(Error::Mismatch(format!("the counts of the tiles are {place} keys short")));
+                return Err(Error::Mismatch(format!(
+                    "the counts of the tiles are {place} keys short"
+                )));
             }
             prefix |= (digit as u128) << (112 - bits);
         }

@@ -120,7 +120,8 @@ impl Sweeps {
         }
         let closer = largest / self.largest;
         let expected = self.undecided * closer.sqrt() + self.facts / 2.0 / closer;
-        let deeper = (TARGET_FILL * room as f64 / expected.max(1.0)).powf(1.0 / GROWTH).clamp(0.2, 4.0);
+        let deeper =
+            (TARGET_FILL * room as f64 / expected.max(1.0)).powf(1.0 / GROWTH).clamp(0.2, 4.0);
         (1.0 - (1.0 - self.ratio) * deeper).min(0.97).max(deep)
     }
 }

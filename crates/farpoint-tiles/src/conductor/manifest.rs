@@ -1,7 +1,7 @@
 //! The state from which a run is resumed, besides the stores.
 
 use super::floor::FloorRule;
-use super::{Conductor, TileSummary, Outcome, Plan};
+use super::{Conductor, Outcome, Plan, TileSummary};
 use crate::wire::{Reader, Writer};
 use crate::{Bytes, Error, Transport};
 use farpoint::{Amount, Scalar};
@@ -42,7 +42,7 @@ impl<T: Scalar> Conductor<T> {
     ) -> Result<Self, Error> {
         let (kind, mut from) = Reader::new(manifest, "a manifest")?;
         if kind != MANIFEST || usize::from(from.u8()?) != size_of::<T>() {
-            return Err(from.wrong("wrong kind of message or precision"));
+            return Err(from.error("wrong kind of message or precision"));
         }
         if from.u64()? != fingerprint(&plan) {
             let text = "the manifest belongs to another job: amount, starts or precision differ";
@@ -61,7 +61,8 @@ impl<T: Scalar> Conductor<T> {
         let mut conductor = Self::with(plan, tiles, epoch + EPOCHS);
         if from.u8()? != 0 {
             let (samples, squared_covering_radius) = (from.u64()?, from.number()?);
-            conductor.outcome = Some(Outcome { samples, squared_covering_radius, bands: from.u64()? });
+            conductor.outcome =
+                Some(Outcome { samples, squared_covering_radius, bands: from.u64()? });
         }
         from.end()?;
         (conductor.finished, conductor.samples, conductor.forward) = (finished, samples, forward);

@@ -44,7 +44,7 @@ impl<T: Scalar> Conductor<T> {
         largest: T,
         mut floor: Key,
     ) -> Result<(), Error> {
-        for _ in 0..AGAIN {
+        for _ in 0..MAX_SWEEPS {
             self.prepare(transport, floor, 0)?;
             match self.sweep(transport)? {
                 SweepOutcome::Done(sweeps) => {
@@ -113,7 +113,9 @@ impl<T: Scalar> Conductor<T> {
         self.statistics.most_rounds = self.statistics.most_rounds.max(1);
         match undecided.len() {
             0 => Ok(SweepOutcome::Done(maxima)),
-            remaining => Err(Error::Mismatch(format!("{remaining} points are undecided after a sweep"))),
+            remaining => {
+                Err(Error::Mismatch(format!("{remaining} points are undecided after a sweep")))
+            }
         }
     }
 
@@ -126,7 +128,12 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Adds the points that a tile left undecided, its own and those carried to it.
-    fn take_undecided(&mut self, tile: TileId, remaining: Vec<Entry<T>>, undecided: &mut Vec<Entry<T>>) {
+    fn take_undecided(
+        &mut self,
+        tile: TileId,
+        remaining: Vec<Entry<T>>,
+        undecided: &mut Vec<Entry<T>>,
+    ) {
         undecided.extend(remaining);
         let run = self.run_mut();
         undecided.append(&mut run.tiles[tile as usize].open);

@@ -141,7 +141,9 @@ impl<'a, T: Scalar> Span<'a, T> {
         };
         if threads && self.leaves.len() > PARALLEL_LEAVES {
             let spans: Vec<_> = self.chunks(size).collect();
-            spans.into_par_iter().for_each_init(self::scratch, |scratch, span| lower_span(span, scratch));
+            spans
+                .into_par_iter()
+                .for_each_init(self::scratch, |scratch, span| lower_span(span, scratch));
         } else {
             self.chunks(size).for_each(|span| lower_span(span, scratch));
         }

@@ -68,7 +68,11 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     }
 
     /// Reads up to `limit` keys from there on: ordered and late ones, merged.
-    fn merged(&mut self, mut position: Reading, limit: u64) -> Result<(Vec<Key>, Reading), StoreError> {
+    fn merged(
+        &mut self,
+        mut position: Reading,
+        limit: u64,
+    ) -> Result<(Vec<Key>, Reading), StoreError> {
         let remaining = self.log.ordered_count(position.band) - position.ordered;
         let ordered = match limit.min(remaining) {
             0 => Vec::new(),

@@ -96,7 +96,10 @@ impl<T: Scalar> BandState<T> {
             .map(|waiting| waiting.iter().map(|candidate| candidate.entry.index).collect());
         // A fact about an own point that does not wait was also made here.
         let new = |fact: &Entry<T>| {
-            fact.tile != tile || waiting_indices.as_ref().is_none_or(|waiting_indices| waiting_indices.contains(&fact.index))
+            fact.tile != tile
+                || waiting_indices
+                    .as_ref()
+                    .is_none_or(|waiting_indices| waiting_indices.contains(&fact.index))
         };
         let known = &mut self.known;
         let facts = facts.into_iter().filter(|fact| new(fact) && known.insert(fact.index));
@@ -174,7 +177,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         if band != self.log.bands() {
             return self.behind();
         }
-        self.points.settle(&mut self.store, &self.log)?;
+        self.points.load_if_resident(&mut self.store, &self.log)?;
         let thin = most > 0;
         let is_prepared = |state: &BandState<T>| {
             let examined = state.waiting.is_some();
@@ -284,7 +287,8 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             return Vec::new();
         }
         let mut all = memory::with_capacity(others.len() + carried.len());
-        let candidate_of = |held: bool, slot: u32| move |entry: Entry<T>| Candidate { entry, slot, held };
+        let candidate_of =
+            |held: bool, slot: u32| move |entry: Entry<T>| Candidate { entry, slot, held };
         let foreign = others.into_iter().map(candidate_of(true, OTHER));
         let foreign = foreign.chain(carried.into_iter().map(candidate_of(false, NOWHERE)));
         let undecided = |candidate: &Candidate<T>| {
@@ -368,7 +372,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         let Some(mut state) = state.filter(|_| band == self.log.bands()) else {
             return self.behind();
         };
-        self.points.settle(&mut self.store, &self.log)?;
+        self.points.load_if_resident(&mut self.store, &self.log)?;
         let mut facts = facts;
         if state.written.is_some() && facts.iter().any(|fact| fact.tile == self.id) {
             // A restarted tile also receives its own facts.

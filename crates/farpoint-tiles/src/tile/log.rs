@@ -81,7 +81,9 @@ impl Log {
             let record = Record::<T>::decode(&store.record(number)?).map_err(store_error)?;
             if record.tile != tile || record.band != log.bands.len() as u64 {
                 let Record { tile: of, band, .. } = record;
-                let text = format!("record {number} is out of order: it belongs to tile {of}, band {band}");
+                let text = format!(
+                    "record {number} is out of order: it belongs to tile {of}, band {band}"
+                );
                 return Err(text.into());
             }
             band.add(tile, &record.facts);

@@ -46,7 +46,11 @@ impl<T: Scalar> TilePoints<T> {
     pub(super) fn begin(&mut self, store: &mut impl Store<T>, log: &Log) -> Result<(), StoreError> {
         self.page_points = store.page_points();
         if self.page_points == 0 || !self.page_points.is_multiple_of(64) {
-            return Err(format!("pages of {} points; the number must be a multiple of 64", self.page_points).into());
+            return Err(format!(
+                "pages of {} points; the number must be a multiple of 64",
+                self.page_points
+            )
+            .into());
         }
         (self.slab, self.stored, self.recent) = (None, false, None);
         self.cache.clear();

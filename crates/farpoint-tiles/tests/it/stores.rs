@@ -23,7 +23,8 @@ fn integers_of_las_files() {
     let mut tiles = Vec::new();
     for (tile, points) in (0..).zip(cut::tiles(&axes, 6)) {
         let coordinates = [0, 1, 2].map(|a| points.iter().map(|&p| axes[a][p as usize]).collect());
-        let order: Vec<u32> = cut::pages(&coordinates, 128).iter().map(|&k| points[k as usize]).collect();
+        let order: Vec<u32> =
+            cut::pages(&coordinates, 128).iter().map(|&k| points[k as usize]).collect();
         if points.contains(&0) {
             start = Some(Entry { at: cloud[0], value: 0.0, index: 0, tile });
         }

@@ -253,7 +253,8 @@ fn in_process(case: usize, way: Way) -> Result<Value> {
     child.stdout.take().context("no output")?.read_to_string(&mut stdout_text)?;
     child.stderr.take().context("no output")?.read_to_string(&mut stderr_text)?;
     ensure!(succeeded, "{}", stderr_text.trim());
-    serde_json::from_str(stdout_text.trim()).with_context(|| format!("its output was '{}'", stdout_text.trim()))
+    serde_json::from_str(stdout_text.trim())
+        .with_context(|| format!("its output was '{}'", stdout_text.trim()))
 }
 
 /// Returns whether a process ended successfully; kills it if it hangs. Its output fits the pipe.

@@ -266,7 +266,8 @@ impl<'a> Rig<'a> {
         self.counts.fill(0x55)?;
         self.indices.fill(0x55)?;
         // SAFETY: as above; the answers have the sizes that the search says.
-        let times = self.time(|| unsafe { self.gpu.enqueue_search(job, &self.stream, &request) })?;
+        let times =
+            self.time(|| unsafe { self.gpu.enqueue_search(job, &self.stream, &request) })?;
         self.check(job)?;
         Ok(times)
     }

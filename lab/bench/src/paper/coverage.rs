@@ -53,7 +53,9 @@ const ITEMS: [Item; 20] = [
     Item {
         name: "Table 1",
         shows: "the machine",
-        coverage: Coverage::Instead("the machine is named at the top of the report and under each plot"),
+        coverage: Coverage::Instead(
+            "the machine is named at the top of the report and under each plot",
+        ),
     },
     Item {
         name: "Table 2",
@@ -101,7 +103,8 @@ const ITEMS: [Item; 20] = [
 /// Returns a table of all items, the first row naming the columns.
 pub(super) fn rows(record: &Record) -> TableRows {
     let head = row(["in the paper", "shows", "here"]);
-    let lines = ITEMS.iter().map(|item| row([item.name, item.shows, &item.coverage.described(record)]));
+    let lines =
+        ITEMS.iter().map(|item| row([item.name, item.shows, &item.coverage.described(record)]));
     std::iter::once(head).chain(lines).collect()
 }
 

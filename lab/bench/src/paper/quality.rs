@@ -295,11 +295,19 @@ const ORDER: [Statement; 7] = [
     },
 ];
 
-const fn worse(statement: &'static str, quantity: &'static str, sampler: &'static str) -> Statement {
+const fn worse(
+    statement: &'static str,
+    quantity: &'static str,
+    sampler: &'static str,
+) -> Statement {
     Statement { statement, quantity, sampler, other: None, rule: Rule::Above(1.0), why: "" }
 }
 
-const fn better(statement: &'static str, quantity: &'static str, sampler: &'static str) -> Statement {
+const fn better(
+    statement: &'static str,
+    quantity: &'static str,
+    sampler: &'static str,
+) -> Statement {
     let (other, rule) = (Some("random"), Rule::Below(1.0));
     Statement { statement, quantity, sampler, other, rule, why: FAR_FIELD }
 }

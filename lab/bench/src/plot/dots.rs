@@ -39,7 +39,8 @@ impl Dots {
         let left_margin = self.rows.iter().map(|row| width(row, TEXT)).max().unwrap_or(0) + 14;
         let values = self.series.iter().flat_map(|(_, values)| values.iter().flatten().copied());
         let range = self.x.range(values.chain([self.base]));
-        let max_ticks = ((area.dim_in_pixel().0 as i32 - left_margin - RIGHT) / TICK).max(2) as usize;
+        let max_ticks =
+            ((area.dim_in_pixel().0 as i32 - left_margin - RIGHT) / TICK).max(2) as usize;
         let mut chart = ChartBuilder::on(area)
             .margin_top(ABOVE)
             .margin_right(RIGHT)

@@ -7,7 +7,11 @@ fn refuses(folder: &Folder, arguments: &str, words: &[&str]) {
     let output = folder.run(arguments);
     assert_eq!(output.status, 2, "farpoint-lab {arguments}: {}", output.err);
     for word in words {
-        assert!(output.err.contains(word), "farpoint-lab {arguments}: no '{word}' in {}", output.err);
+        assert!(
+            output.err.contains(word),
+            "farpoint-lab {arguments}: no '{word}' in {}",
+            output.err
+        );
     }
 }
 

@@ -179,7 +179,11 @@ fn a_damaged_state_is_started_anew() {
     folder.write("out/state.json", "{ not JSON");
     let output = folder.run("paper --quick --only figure3 -o out");
     assert_eq!(output.status, 0, "{}", output.err);
-    assert!(output.err.contains("measured again") && output.out.contains("3 measured"), "{}", output.err);
+    assert!(
+        output.err.contains("measured again") && output.out.contains("3 measured"),
+        "{}",
+        output.err
+    );
     folder.write("file", "");
     folder.fails("paper --quick -o file", &["--output file", "another folder"]);
 }

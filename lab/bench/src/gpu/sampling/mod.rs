@@ -100,7 +100,8 @@ impl Bench {
         let mut algorithms: Vec<_> = Algorithm::of(DeviceKind::Gpu).collect();
         algorithms.rotate_left(1);
         algorithms.retain(|algorithm| self.wants(*algorithm));
-        let cells = algorithms.into_iter().map(|algorithm| measure(Way::plain(algorithm))).collect();
+        let cells =
+            algorithms.into_iter().map(|algorithm| measure(Way::plain(algorithm))).collect();
         let fusions = match [MILLION, TURN].contains(&row.name) && self.wants(Algorithm::radius()) {
             true => Way::less_fused().map(measure).into(),
             false => Vec::new(),

@@ -77,7 +77,8 @@ impl<'a> Rig<'a> {
         check: Check<'r>,
     ) -> Result<Contender<'r>> {
         let [b, n, d] = self.shape;
-        let bytes = self.gpu.sample_scratch_bytes::<f32>(&way.sampler(sample_count), b, n, d, sample_count);
+        let bytes =
+            self.gpu.sample_scratch_bytes::<f32>(&way.sampler(sample_count), b, n, d, sample_count);
         let scratch = Buffer::new(&self.stream, bytes, "scratch memory of a benchmark")?;
         let run = move |turn: Turn| {
             let seconds = self.once(&way.sampler(turn.samples), turn.set, &scratch)?;
