@@ -28,7 +28,7 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
     let points = farpoint_generate::room(args.points.0, args.seed);
     let farthest = farthest(&points, args.ratio.0)?;
     let random = random(&points, farthest.rows.len(), args.seed)?;
-    let both = [judged(&points, farthest)?, judged(&points, random)?];
+    let both = [evaluate(&points, farthest)?, evaluate(&points, random)?];
     let object = as_json(points.len(), &both, [&cloud_path, &picture_path]);
     let table = table_of(points.len(), &both);
 
@@ -71,7 +71,7 @@ struct Sample {
 }
 
 /// A sample and its quality.
-struct Judged {
+struct Evaluated {
     sample: Sample,
     radius: f64,
     spacing: Spacing,
@@ -101,20 +101,20 @@ fn random(points: &[[f32; 3]], count: usize, seed: u64) -> Result<Sample> {
     Ok(Sample { name: "random".into(), rows: sample.indices, seconds })
 }
 
-fn judged(points: &[[f32; 3]], sample: Sample) -> Result<Judged> {
+fn evaluate(points: &[[f32; 3]], sample: Sample) -> Result<Evaluated> {
     let radius = f64::from(covering_radius(points, &sample.rows)?);
     let spacing = spacing(points, &sample.rows)?;
-    Ok(Judged { sample, radius, spacing })
+    Ok(Evaluated { sample, radius, spacing })
 }
 
-fn candidate<'a>(title: &'static str, judged: &'a Judged) -> Candidate<'a> {
-    Candidate { title, rows: &judged.sample.rows, radius: judged.radius }
+fn candidate<'a>(title: &'static str, evaluated: &'a Evaluated) -> Candidate<'a> {
+    Candidate { title, rows: &evaluated.sample.rows, radius: evaluated.radius }
 }
 
 /// Returns the object of `--json`.
-fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> Value {
-    let of = |judged: &Judged| {
-        let Judged { sample, radius, spacing } = judged;
+fn as_json(points: usize, both: &[Evaluated; 2], [cloud, picture]: [&Path; 2]) -> Value {
+    let of = |evaluated: &Evaluated| {
+        let Evaluated { sample, radius, spacing } = evaluated;
         json!({
             "sampler": sample.name,
             "seconds": sample.seconds,
@@ -132,23 +132,23 @@ fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> V
 }
 
 /// Returns a table with a column for each sample.
-fn table_of(points: usize, both: &[Judged; 2]) -> String {
-    let row = |name: &str, cell: &dyn Fn(&Judged) -> String| {
+fn table_of(points: usize, both: &[Evaluated; 2]) -> String {
+    let row = |name: &str, cell: &dyn Fn(&Evaluated) -> String| {
         let mut cells = vec![name.to_owned()];
         cells.extend(both.iter().map(cell));
         cells
     };
     table(&[
-        row("", &|judged| judged.sample.name.clone()),
+        row("", &|evaluated| evaluated.sample.name.clone()),
         row("points", &|_| count(points)),
-        row("samples", &|judged| count(judged.sample.rows.len())),
-        row("seconds", &|judged| number(judged.sample.seconds)),
-        row("samples per second", &|Judged { sample, .. }| {
+        row("samples", &|evaluated| count(evaluated.sample.rows.len())),
+        row("seconds", &|evaluated| number(evaluated.sample.seconds)),
+        row("samples per second", &|Evaluated { sample, .. }| {
             count((sample.rows.len() as f64 / sample.seconds.max(1e-9)) as u64)
         }),
-        row("covering radius", &|judged| format!("{:.4} m", judged.radius)),
-        row("mean spacing", &|judged| format!("{:.4} m", judged.spacing.mean)),
-        row("min..max spacing", &|Judged { spacing, .. }| {
+        row("covering radius", &|evaluated| format!("{:.4} m", evaluated.radius)),
+        row("mean spacing", &|evaluated| format!("{:.4} m", evaluated.spacing.mean)),
+        row("min..max spacing", &|Evaluated { spacing, .. }| {
             format!("{:.4}..{:.4} m", spacing.min, spacing.max)
         }),
     ])

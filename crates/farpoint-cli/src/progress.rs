@@ -35,7 +35,7 @@ struct Shared {
     total: AtomicU64,
     /// Verb and its object, a file or cloud.
     verb: &'static str,
-    what: String,
+    subject: String,
     /// Unit of the counts.
     unit: &'static str,
 }
@@ -44,14 +44,14 @@ impl Shared {
     /// Returns the stage in at most `room` characters: names of files are cut at their start.
     fn message(&self, room: usize) -> String {
         let room = room.saturating_sub(self.verb.len() + 1);
-        let length = self.what.chars().count();
-        if self.what.is_empty() || room < 4 {
+        let length = self.subject.chars().count();
+        if self.subject.is_empty() || room < 4 {
             return self.verb.to_owned();
         }
         if length <= room {
-            return format!("{} {}", self.verb, self.what);
+            return format!("{} {}", self.verb, self.subject);
         }
-        let end: String = self.what.chars().skip(length - (room - 3)).collect();
+        let end: String = self.subject.chars().skip(length - (room - 3)).collect();
         format!("{} ...{end}", self.verb)
     }
 }
@@ -65,22 +65,22 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Starts the clock. The work is named by a verb and its object: "reading", "room.ply".
-    pub(crate) fn start(verb: &'static str, what: &str) -> Self {
-        Self::counting(verb, what, "samples")
+    pub(crate) fn start(verb: &'static str, subject: &str) -> Self {
+        Self::counting(verb, subject, "samples")
     }
 
     /// As [`Progress::start`], for work whose steps are files.
-    pub(crate) fn of_files(verb: &'static str, what: &str) -> Self {
-        Self::counting(verb, what, "files")
+    pub(crate) fn of_files(verb: &'static str, subject: &str) -> Self {
+        Self::counting(verb, subject, "files")
     }
 
     /// As [`Progress::start`], for work that counts something else.
-    pub(crate) fn counting(verb: &'static str, what: &str, unit: &'static str) -> Self {
+    pub(crate) fn counting(verb: &'static str, subject: &str, unit: &'static str) -> Self {
         let shared = Arc::new(Shared {
             done: AtomicU64::new(0),
             total: AtomicU64::new(0),
             verb,
-            what: printable(what).into_owned(),
+            subject: printable(subject).into_owned(),
             unit,
         });
         let drawn = stderr().is_terminal() && messages::is_enabled(Verbosity::Normal);
@@ -141,7 +141,7 @@ impl Drop for CurrentStage {
 }
 
 impl Watch for ProgressWatch {
-    fn stage(&self, stage: Stage, what: &str) {
+    fn stage(&self, stage: Stage, subject: &str) {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *current = None;
         let verb = match stage {
@@ -154,7 +154,7 @@ impl Watch for ProgressWatch {
             Stage::Between => return,
         };
         let writes = matches!(stage, Stage::Writing | Stage::Indices);
-        let progress = (!verb.is_empty()).then(|| Progress::start(verb, what));
+        let progress = (!verb.is_empty()).then(|| Progress::start(verb, subject));
         if writes {
             interrupt::hold();
         }
@@ -165,8 +165,8 @@ impl Watch for ProgressWatch {
         messages::print_message(kind, text);
     }
 
-    fn did(&self, what: &str, how: &str) {
-        messages::stage(what, how);
+    fn did(&self, work: &str, method: &str) {
+        messages::stage(work, method);
     }
 
     fn step(&self, samples: usize, total: usize) -> bool {
@@ -230,9 +230,9 @@ fn columns() -> usize {
 mod tests {
     use super::*;
 
-    fn message(what: &str, room: usize) -> String {
+    fn message(subject: &str, room: usize) -> String {
         let (done, total) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { done, total, verb: "reading", what: what.to_owned(), unit: "samples" }
+        Shared { done, total, verb: "reading", subject: subject.to_owned(), unit: "samples" }
             .message(room)
     }
 

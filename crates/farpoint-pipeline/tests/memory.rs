@@ -35,7 +35,7 @@ fn memory_that_is_refused_is_an_error() {
         result.unwrap();
         std::fs::remove_file(&output).unwrap();
         assert!(allocations > 1, "{allocations}");
-        for number in 0..wanted {
+        for number in 0..allocations {
             match refused(number, work).0 {
                 Err(Error::Job(farpoint::Error::OutOfMemory { bytes })) if bytes >= LARGE => {}
                 other => panic!("allocation {number} of {allocations}: {other:?}"),

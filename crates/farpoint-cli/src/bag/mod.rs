@@ -115,7 +115,7 @@ pub(crate) fn sample(args: &args::Sample, bag_input: &BagInput) -> Result<()> {
 fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path> {
     let gpu = args.place.device == Device::Cuda || args.place.gpu.is_some();
     ensure!(!gpu, "messages are sampled in parallel on the CPU; leave out --device cuda and --gpu");
-    check::sampling(args)?;
+    check::sample_options(args)?;
     let Approximate { keep, .. } = &args.approximate;
     let remedy = "is for one message; add --message K, or leave it out";
     let unsupported = [

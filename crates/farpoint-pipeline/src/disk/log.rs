@@ -147,9 +147,9 @@ impl Log {
     /// Reads a record.
     pub(crate) fn record(&self, tile: u32, number: u64) -> Result<Vec<u8>, Error> {
         let list = if tile == RUN { &self.run } else { &self.tiles[tile as usize] };
-        let unusable = |what: &str| {
-            let what = format!("record {number} of tile {tile} is {what}");
-            Error::unusable(&self.path, what, "start again without --resume")
+        let unusable = |problem: &str| {
+            let problem = format!("record {number} of tile {tile} is {problem}");
+            Error::unusable(&self.path, problem, "start again without --resume")
         };
         let record = list.get(number as usize).ok_or_else(|| unusable("missing"))?;
         let mut bytes = fallible::zeros(record.length as usize);

@@ -242,7 +242,7 @@ impl<T: Scalar> Conductor<T> {
             deep: run.most == 0,
             keep: room == Room::Any(true),
             room: if let Room::Limited(room) = room { room } else { u64::MAX },
-            seen: run.tiles[tile as usize].seen,
+            seen: run.tiles[tile as usize].received_facts,
             facts,
             others,
             carried,

@@ -42,7 +42,7 @@ impl<T: Scalar> Conductor<T> {
     ) -> Result<Self, Error> {
         let (kind, mut from) = Reader::new(manifest, "a manifest")?;
         if kind != MANIFEST || usize::from(from.u8()?) != size_of::<T>() {
-            return Err(from.wrong("wrong kind of message or precision"));
+            return Err(from.error("wrong kind of message or precision"));
         }
         if from.u64()? != fingerprint(&plan) {
             let text = "the manifest belongs to another job: amount, starts or precision differ";

@@ -44,7 +44,7 @@ impl<T: Scalar> Conductor<T> {
         largest: T,
         mut floor: Key,
     ) -> Result<(), Error> {
-        for _ in 0..AGAIN {
+        for _ in 0..MAX_SWEEPS {
             self.prepare(transport, floor, 0)?;
             match self.sweep(transport)? {
                 SweepOutcome::Done(sweeps) => {

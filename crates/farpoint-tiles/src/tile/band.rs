@@ -177,7 +177,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         if band != self.log.bands() {
             return self.behind();
         }
-        self.points.settle(&mut self.store, &self.log)?;
+        self.points.load_if_resident(&mut self.store, &self.log)?;
         let thin = most > 0;
         let is_prepared = |state: &BandState<T>| {
             let examined = state.waiting.is_some();
@@ -372,7 +372,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         let Some(mut state) = state.filter(|_| band == self.log.bands()) else {
             return self.behind();
         };
-        self.points.settle(&mut self.store, &self.log)?;
+        self.points.load_if_resident(&mut self.store, &self.log)?;
         let mut facts = facts;
         if state.written.is_some() && facts.iter().any(|fact| fact.tile == self.id) {
             // A restarted tile also receives its own facts.

@@ -195,7 +195,7 @@ fn spread(positions: &[i32], min_gap: i32, [top, bottom]: [i32; 2]) -> Vec<i32> 
 
 #[cfg(test)]
 mod tests {
-    use super::apart;
+    use super::spread;
 
     #[test]
     fn names_do_not_touch() {
