@@ -36,7 +36,7 @@ def parts():
     return {
         "record of the arguments of sample": lambda: _sample_arguments.simple_request(8, None, "auto", None, False),
         "record of the arguments of knn": lambda: _search_arguments.nearest_request(4),
-        "record of the arguments of nearest": lambda: neighbors._search(None, None, True, 2, None, False, False),
+        "record of the arguments of nearest": lambda: neighbors.search(None, None, True, 2, None, False, False),
         "library of two arrays": lambda: library_of_pair(points, points),
         "what was met, of a cloud": lambda: shape_cache.lookup(few, torch_sampling._prepare_sampling, points, points),
         "of it, by the compiled module": lambda: shape_cache._cache.find(torch_sampling._prepare_sampling, few, points, points),

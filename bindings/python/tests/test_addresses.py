@@ -132,7 +132,7 @@ def test_good_rows():
                    seed=None, threads=None, out=None, distances=True, skip_bad=True, progress=False),
             **options,
         })
-        actual = torch_sampling._sample_good_rows(points, request)
+        actual = torch_sampling._sample_finite_rows(points, request)
         expected = farpoint.sample(points, on_bad="skip", return_distances=True, **options)
         assert torch.equal(actual[0], expected.indices), options
         torch.testing.assert_close(actual[1], expected.distances)

@@ -156,7 +156,7 @@ def test_precision_and_scale(tmp_path):
     assert las.scale == (0.25, 0.25, 0.25) and las.crs is None
     np.testing.assert_allclose(las.points, points, atol=0.125)
     assert farpoint.read(tmp_path / "a.pcd").scale is None
-    with pytest.raises(ValueError, match="'half' unknown precision"):
+    with pytest.raises(ValueError, match="unknown precision 'half'"):
         farpoint.write(tmp_path / "a.ply", points, precision="half")
 
 

@@ -110,7 +110,7 @@ def test_chamfer_weighs_its_sides():
     for options in ({}, {"squared": False, "reduction": "sum"}):
         forward, backward = (farpoint.chamfer(*pair, one_sided=True, **options) for pair in ((x, y), (y, x)))
         assert farpoint.chamfer(x, y, weights=(2.0, 0.5), **options) == 2 * forward + 0.5 * backward
-    with pytest.raises(ValueError, match="weights are for two sum of both directions"):
+    with pytest.raises(ValueError, match="weights are for a sum of both directions"):
         farpoint.chamfer(x, y, weights=(1.0, 1.0), one_sided=True)
 
 
