@@ -93,10 +93,10 @@ def test_both_directions_at_once(options):
 
 def test_f_score_is_that_of_all_pairs():
     x, y = cloud(60, 3), cloud(50, 3, seed=8)
-    apart = np.linalg.norm(x[:, None].astype(float) - y, axis=2)
+    distances = np.linalg.norm(x[:, None].astype(float) - y, axis=2)
     for threshold in (0.0, 0.2, 9.0):
         result = farpoint.f_score(x, y, threshold)
-        precision, recall = (apart.min(1) <= threshold).mean(), (apart.min(0) <= threshold).mean()
+        precision, recall = (distances.min(1) <= threshold).mean(), (distances.min(0) <= threshold).mean()
         both = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         np.testing.assert_allclose(tuple(result), (both, precision, recall))
     padded = np.stack([x, np.zeros_like(x)])

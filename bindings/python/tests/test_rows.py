@@ -138,9 +138,9 @@ def test_rows_are_of_one_cloud():
 def request_of(**options):
     """A checked request."""
     names = ("count", "ratio", "spacing", "start", "lengths")
-    given = [options.get(name) for name in names]
+    values = [options.get(name) for name in names]
     rest = [options.get(name) for name in ("rows", "mask")]
-    return new_request(*given, "auto", options.get("seed"), None, None, True, "error", False, *rest)
+    return new_request(*values, "auto", options.get("seed"), None, None, True, "error", False, *rest)
 
 
 @pytest.mark.parametrize("options", [
