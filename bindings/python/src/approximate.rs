@@ -91,7 +91,8 @@ impl<'py> Request<'py> {
             let shape = (result.counts.len(), result.dims);
             let counts = result.counts.into_iter().map(i64::from);
             let counts = room(|| memory::collected(counts))?;
-            let rows = Array2::from_shape_vec(shape, result.coordinates).expect("dims per centroid");
+            let rows =
+                Array2::from_shape_vec(shape, result.coordinates).expect("dims per centroid");
             let py = array.py();
             Ok((rows.into_pyarray(py).into_any(), counts.into_pyarray(py), result.cell))
         };

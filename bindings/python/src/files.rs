@@ -215,7 +215,11 @@ impl File {
         }
         let mut cloud = self.cloud.clone();
         cloud.add_column(name, column);
-        Ok(File { cloud, description_and_warnings: self.description_and_warnings.clone(), reading: self.reading.clone() })
+        Ok(File {
+            cloud,
+            description_and_warnings: self.description_and_warnings.clone(),
+            reading: self.reading.clone(),
+        })
     }
 
     /// Writes rows to a file; returns warnings.

@@ -46,8 +46,7 @@ fn setting(kind: &str) -> PyResult<Setting> {
     let selected = Setting::ALL.into_iter().find(|setting| setting.name() == kind);
     selected.ok_or_else(|| {
         let names: Vec<_> = Setting::ALL.iter().map(|setting| setting.name()).collect();
-        let text =
-            format!("unknown kind of scene '{kind}'; choose {}", names.join(" or "));
+        let text = format!("unknown kind of scene '{kind}'; choose {}", names.join(" or "));
         PyValueError::new_err(text)
     })
 }

@@ -50,7 +50,8 @@ fn measure_clouds<T: Scalar + Element>(
     let cpu = watch::cpu(threads);
     let results = match &jobs[..] {
         [(view, rows)] if !batch => {
-            let measure = |progress: Observer<'_>| Measure.on(&cpu).observe(progress).quality(view, rows);
+            let measure =
+                |progress: Observer<'_>| Measure.on(&cpu).observe(progress).quality(view, rows);
             watch::run(py, long, callback, |observer| watch::always(observer, measure))?
                 .map(|results| vec![results])
         }

@@ -103,7 +103,8 @@ pub(crate) unsafe fn read<R>(
         // nothing of Python runs meanwhile.
         false => unsafe { std::slice::from_raw_parts(from, axes) },
     };
-    let [code, bits, lanes] = [exported.code.into(), exported.bits.into(), i64::from(exported.lanes)];
+    let [code, bits, lanes] =
+        [exported.code.into(), exported.bits.into(), i64::from(exported.lanes)];
     Ok(inspect(&TensorView {
         address: exported.data.addr() as u64 + exported.byte_offset,
         device_type: exported.device_type,
@@ -114,7 +115,10 @@ pub(crate) unsafe fn read<R>(
     }))
 }
 
-fn read_by_methods<R>(tensor: &Bound<'_, PyAny>, inspect: impl FnOnce(&TensorView<'_>) -> R) -> PyResult<R> {
+fn read_by_methods<R>(
+    tensor: &Bound<'_, PyAny>,
+    inspect: impl FnOnce(&TensorView<'_>) -> R,
+) -> PyResult<R> {
     let py = tensor.py();
     let on_cuda: bool = tensor.getattr(intern!(py, "is_cuda"))?.extract()?;
     let on_cpu: bool = tensor.getattr(intern!(py, "is_cpu"))?.extract()?;

@@ -70,7 +70,9 @@ impl Imported {
     #[new]
     fn new(capsule: &Bound<'_, PyCapsule>) -> PyResult<Self> {
         if !capsule.is_valid_checked(Some(NAME)) {
-            return Err(PyTypeError::new_err("__dlpack__() did not return an unused 'dltensor' capsule"));
+            return Err(PyTypeError::new_err(
+                "__dlpack__() did not return an unused 'dltensor' capsule",
+            ));
         }
         let managed = capsule.pointer_checked(Some(NAME))?.cast();
         // SAFETY: the capsule is valid; by this name its maker knows that it is ours now.

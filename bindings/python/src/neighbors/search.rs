@@ -34,7 +34,13 @@ fn match_clouds<'py>(
     let Batches(x, y, x_lengths, y_lengths) = &clouds;
     let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
     let progress = callback.as_ref();
-    in_precision!(x, y, |a, b| search(&job, &cpu, &Pair { arrays: [a, b], lengths }, both, progress))
+    in_precision!(x, y, |a, b| search(
+        &job,
+        &cpu,
+        &Pair { arrays: [a, b], lengths },
+        both,
+        progress
+    ))
 }
 
 fn search<'py, T: Scalar + Element>(

@@ -141,7 +141,8 @@ fn gradients<'py, T: Scalar + Element>(
     let grad = grad.as_array();
     let counts_match = pair.counts()[1] == saved.pairs && grad.len() == saved.pairs;
     if !saved.fits() || !counts_match {
-        let text = format!("the saved indices and distances do not fit the clouds ({})", pair.about());
+        let text =
+            format!("the saved indices and distances do not fit the clouds ({})", pair.about());
         return Err(PyValueError::new_err(text));
     }
     let jobs = (0..saved.pairs).map(|k| saved.grads(k, grad[k])).collect::<PyResult<Vec<_>>>()?;
@@ -176,7 +177,8 @@ impl<T: Scalar> Saved<'_, T> {
         let extremes = if self.how == Reduction::Max { EXTREMES * self.pairs } else { 0 };
         let distances = if self.reads_distances() { self.places() + extremes } else { 0 };
         let lengths = self.lengths.iter().flatten().all(|lengths| lengths.len() == self.pairs);
-        let indices_valid = self.indices.iter().all(|&index| index == -1 || u32::try_from(index).is_ok());
+        let indices_valid =
+            self.indices.iter().all(|&index| index == -1 || u32::try_from(index).is_ok());
         let counts = self.indices.len() == self.places() && self.distances.len() >= distances;
         counts && lengths && indices_valid
     }
@@ -218,8 +220,10 @@ impl<T: Scalar> Saved<'_, T> {
                 return Err(PyValueError::new_err(text));
             }
         };
-        let grads =
-            [reduced.grads(0, &nearest_points.a_to_b, of_value), reduced.grads(1, &nearest_points.b_to_a, of_value)];
+        let grads = [
+            reduced.grads(0, &nearest_points.a_to_b, of_value),
+            reduced.grads(1, &nearest_points.b_to_a, of_value),
+        ];
         Ok((nearest_points, grads))
     }
 }

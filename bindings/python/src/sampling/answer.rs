@@ -54,7 +54,10 @@ impl<'py> Answer<'py> {
         let fill = |mut target: ArrayViewMutD<'_, i64>| {
             target.fill(-1);
             for (mut target, sample) in target.axis_iter_mut(Axis(0)).zip(samples) {
-                target.iter_mut().zip(&sample.indices).for_each(|(target, row)| *target = *row as i64);
+                target
+                    .iter_mut()
+                    .zip(&sample.indices)
+                    .for_each(|(target, row)| *target = *row as i64);
             }
         };
         let indices = match self.out(&shape)? {

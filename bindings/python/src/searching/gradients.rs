@@ -58,7 +58,11 @@ fn gradients<'py, T: Scalar + Element>(
         let grad = memory::collected(grad.iter().copied());
         Some((neighbors(&rows, k, ys[cloud].len(), norm)?, grad))
     });
-    let neighbors_and_grads = room(|| memory::try_collected(neighbors_and_grads.map(|neighbors_and_grads| neighbors_and_grads.ok_or(()))))?;
+    let neighbors_and_grads = room(|| {
+        memory::try_collected(
+            neighbors_and_grads.map(|neighbors_and_grads| neighbors_and_grads.ok_or(())),
+        )
+    })?;
     let Ok(neighbors_and_grads) = neighbors_and_grads else { return Ok(None) };
     let sizes: Vec<_> = xs.iter().map(|x| x.len().saturating_mul(k)).collect();
     let one = |cloud: usize, _: usize| -> Result<Gradients<T>, Error> {

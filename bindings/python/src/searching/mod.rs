@@ -57,7 +57,8 @@ impl Request {
                 return Err(PyValueError::new_err(format!("norm is {norm}; it must be 1 or 2")));
             }
         };
-        let searcher = searcher.min_radius(minimum).near(near).inclusive(self.inclusive).order(order);
+        let searcher =
+            searcher.min_radius(minimum).near(near).inclusive(self.inclusive).order(order);
         Ok(searcher.norm(norm).exclude_self(self.exclude_self))
     }
 }

@@ -169,7 +169,13 @@ impl CudaValues {
     }
 
     /// Queues a count of indices out of range: `result` gets it, and the position of the first.
-    fn check_indices(&self, py: Python<'_>, stream: u64, indices: u64, result: u64) -> PyResult<()> {
+    fn check_indices(
+        &self,
+        py: Python<'_>,
+        stream: u64,
+        indices: u64,
+        result: u64,
+    ) -> PyResult<()> {
         let rows = self.rows(indices);
         self.queue(py, stream, |stream| {
             // SAFETY: the indices meet the plan's contract, and `result` has room for two numbers.

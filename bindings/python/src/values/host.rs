@@ -55,7 +55,8 @@ fn gather_backward<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     in_values!(grad, |grad| in_indices!(indices, |indices| {
         let (grad, indices) = (grad.slice()?, indices.slice()?);
-        let result = of(py, sizes, |cpu, shape| values::gather_backward(cpu, shape, indices, grad))?;
+        let result =
+            of(py, sizes, |cpu, shape| values::gather_backward(cpu, shape, indices, grad))?;
         Ok(result.into_pyarray(py).into_any())
     }))
 }

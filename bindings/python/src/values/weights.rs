@@ -27,7 +27,8 @@ fn inverse_distance_weights<'py>(
     let how = InverseDistance { power, eps };
     in_values!(distances, |distances| {
         let distances = distances.slice()?;
-        let result = run(py, about, |cpu| values::inverse_distance_weights(cpu, k, distances, how))?;
+        let result =
+            run(py, about, |cpu| values::inverse_distance_weights(cpu, k, distances, how))?;
         Ok(result.into_pyarray(py).into_any())
     })
 }
