@@ -18,9 +18,9 @@ import torch
 from record_files import table
 
 import farpoint
-from farpoint import _sample_arguments, _search_arguments, neighbors
+from farpoint import _sample_arguments, _search_arguments, matching
 from farpoint._arrays import library_of_pair, torch_operators, torch_sampling
-from farpoint._torch import fast_path, shape_cache, knn_kernels
+from farpoint._torch import fast_path, knn_kernels, shape_cache
 from farpoint._torch import sampling as of_samples
 
 
@@ -36,7 +36,7 @@ def parts():
     return {
         "record of the arguments of sample": lambda: _sample_arguments.simple_request(8, None, "auto", None, False),
         "record of the arguments of knn": lambda: _search_arguments.nearest_request(4),
-        "record of the arguments of nearest": lambda: neighbors._search(None, None, True, 2, None, False, False),
+        "record of the arguments of nearest": lambda: matching._search(None, None, True, 2, None, False, False),
         "library of two arrays": lambda: library_of_pair(points, points),
         "what was met, of a cloud": lambda: shape_cache.lookup(few, torch_sampling._prepare_sampling, points, points),
         "of it, by the compiled module": lambda: shape_cache._cache.find(torch_sampling._prepare_sampling, few, points, points),

@@ -14,8 +14,8 @@ RADIUS = 0.3
 
 def nearest_by_numpy(x, y, k, radius):
     """Yields distances and indices of some queries by brute force."""
-    apart = x[:, None] - y[None]
-    squares = apart * apart
+    differences = x[:, None] - y[None]
+    squares = differences * differences
     distances = (squares[..., 0] + squares[..., 1]) + squares[..., 2]
     limit = np.float32(radius) * np.float32(radius) if radius else np.float32(np.inf)
     for row in distances:

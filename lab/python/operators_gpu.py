@@ -134,8 +134,8 @@ def libraries():
 def bits(result):
     """Returns all tensors of a result on the CPU, with floating-point numbers as their bits."""
     parts = (result,) if isinstance(result, torch.Tensor) else tuple(result)
-    whole = {4: torch.int32, 8: torch.int64}
-    return [part.cpu().view(whole[part.element_size()]) if part.is_floating_point() else part.cpu() for part in parts]
+    integer_types = {4: torch.int32, 8: torch.int64}
+    return [part.cpu().view(integer_types[part.element_size()]) if part.is_floating_point() else part.cpu() for part in parts]
 
 
 def check(name, actual, truth):
@@ -180,20 +180,20 @@ def milliseconds(call):
     return statistics.median(once(calls) for _ in range(ROUNDS))
 
 
-def measured(row, here, there, peers):
+def measured(row, cpu_inputs, gpu_inputs, peers):
     """Returns a row of the record; None if farpoint lacks the operator."""
     def arguments(of):
         return [of[one] if isinstance(one, str) else one for one in row.arguments]
 
-    call = ours(row.kind, arguments(there))
+    call = ours(row.kind, arguments(gpu_inputs))
     if call is None:
         print(f"skipped: {row.name} (this farpoint has none)")
         return None
-    check(row.name, call(), ours(row.kind.removesuffix("_index"), arguments(here))())
+    check(row.name, call(), ours(row.kind.removesuffix("_index"), arguments(cpu_inputs))())
     replay = captured(call)
     figures = {"work": row.name, "kernels": replay and milliseconds(replay), "call": milliseconds(call),
                "goal": row.goal, "elsewhere": row.elsewhere, "peers": {}}
-    for name, make in theirs(row.kind, arguments(there)).items():
+    for name, make in theirs(row.kind, arguments(gpu_inputs)).items():
         if name in peers:
             with skipping(f"{name}, {row.name}"):
                 figures["peers"][name] = milliseconds(make(peers[name]))
@@ -213,8 +213,8 @@ def skipping(what):
 def on_gpu(turn, only):
     """Yields rows of the record for measurements whose name contains this text."""
     here = inputs(turn)
-    there = {name: tensor.cuda() for name, tensor in here.items()}
+    gpu_inputs = {name: tensor.cuda() for name, tensor in here.items()}
     peers = libraries()
     for row in rows(len(here["quarter"])):
-        if only in row.name and (figures := measured(row, here, there, peers)):
+        if only in row.name and (figures := measured(row, here, gpu_inputs, peers)):
             yield figures

@@ -74,8 +74,8 @@ def scipy_tree(points, count):
     for step in range(count):
         pick = int(nearest.argmax()) if step else 0
         near = tree.query_ball_point(points[pick], math.sqrt(nearest[pick]))
-        apart = ((points[near] - points[pick]) ** 2).sum(axis=1)
-        nearest[near] = np.minimum(nearest[near], apart)
+        squares = ((points[near] - points[pick]) ** 2).sum(axis=1)
+        nearest[near] = np.minimum(nearest[near], squares)
         nearest[pick] = -1
         chosen[step] = pick
     return chosen

@@ -108,8 +108,8 @@ def by_search(x, y):
 
 def by_torch(x, y):
     """Computes the distance from all pairs, by a common expression."""
-    apart = torch.cdist(x, y).square()
-    return apart.amin(2).mean(1) + apart.amin(1).mean(1)
+    squares = torch.cdist(x, y).square()
+    return squares.amin(2).mean(1) + squares.amin(1).mean(1)
 
 
 def others():

@@ -47,8 +47,8 @@ class Down(nn.Module):
     def forward(self, points, values):
         chosen = farpoint.gather(points, farpoint.sample(points, self.count))
         indices = farpoint.ball_query(chosen, points, self.radius, self.k).indices
-        apart = farpoint.gather(points, indices) - chosen.unsqueeze(2)
-        groups = torch.cat([apart, farpoint.gather(values, indices)], 3).permute(0, 3, 1, 2)
+        offsets = farpoint.gather(points, indices) - chosen.unsqueeze(2)
+        groups = torch.cat([offsets, farpoint.gather(values, indices)], 3).permute(0, 3, 1, 2)
         return chosen, self.mlp(groups).amax(3).transpose(1, 2)
 
 

@@ -55,18 +55,18 @@ def reference(points, count, start=(0,)):
     """The obvious loop: every operation rounded on its own, the lowest index among equals."""
     points = np.asarray(points)
     nearest = np.full(len(points), np.inf, points.dtype)
-    left = np.ones(len(points), bool)
+    remaining = np.ones(len(points), bool)
     chosen, distances = [], []
     while len(chosen) < count:
         if len(chosen) < len(start):
             pick, distance = start[len(chosen)], np.inf
         else:
-            open_ones = np.flatnonzero(left)
+            open_ones = np.flatnonzero(remaining)
             pick = open_ones[nearest[open_ones].argmax()]
             distance = nearest[pick]
         chosen.append(int(pick))
         distances.append(distance)
-        left[pick] = False
+        remaining[pick] = False
         total = None
         for axis in range(points.shape[1]):
             part = (points[:, axis] - points[pick, axis]) ** 2

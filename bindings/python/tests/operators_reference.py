@@ -52,18 +52,18 @@ def clouds(x, y, x_lengths=None, y_lengths=None, x_offsets=None, y_offsets=None)
             yield range(cloud * len(own), cloud * len(own) + n), own[:n], other[:m], 0
 
 
-def found_rows(x, y, most, least, near, by_index, exclude_self, norm, **options):
+def neighbor_rows(x, y, most, least, near, by_index, exclude_self, norm, **options):
     """For each row of a flat x: (distance, index) of all within the limits in the order they are kept;
     None for padding."""
     rows = [None] * int(np.prod(x.shape[:-1]))
     for places, own, other, first in clouds(x, y, **options):
-        apart = raw_distances(own, other, norm)
+        distances = raw_distances(own, other, norm)
         for query, place in enumerate(places):
             rows[place] = [
-                (apart[query, j], j + first)
+                (distances[query, j], j + first)
                 for j in range(len(other))
-                if apart[query, j] <= most
-                and (apart[query, j] >= least or apart[query, j] <= near)
+                if distances[query, j] <= most
+                and (distances[query, j] >= least or distances[query, j] <= near)
                 and not (exclude_self and j == query)
             ]
             if not by_index:
@@ -99,7 +99,7 @@ def answer(x, rows, k, squared, norm, index_dtype):
 
 def knn(x, y, k, *, exclude_self=False, squared=True, norm=2, index_dtype=None, **options):
     """As ``farpoint.knn``."""
-    rows = found_rows(x, y, np.inf, 0, 0, False, exclude_self, norm, **options)
+    rows = neighbor_rows(x, y, np.inf, 0, 0, False, exclude_self, norm, **options)
     return answer(x, rows, k, squared, norm, index_dtype)
 
 
@@ -110,7 +110,7 @@ def ball_query(
     """As ``farpoint.ball_query``."""
     most = limit(radius, x.dtype, norm, inclusive)
     least = limit(min_radius, x.dtype, norm, True)
-    rows = found_rows(x, y, most, least, 0, order == "index", exclude_self, norm, **options)
+    rows = neighbor_rows(x, y, most, least, 0, order == "index", exclude_self, norm, **options)
     return answer(x, rows, k, squared, norm, index_dtype)
 
 
@@ -121,7 +121,7 @@ def ball_query_raw(
     """As ``farpoint.neighbors.ball_query_raw``: limits as distances are computed, squared for norm 2."""
     kind = x.dtype.type
     most = below(kind(most), inclusive)
-    rows = found_rows(
+    rows = neighbor_rows(
         x, y, most, kind(least), kind(near), order == "index", exclude_self, norm, **options
     )
     return answer(x, rows, k, squared, norm, index_dtype)

@@ -1,4 +1,4 @@
-"""What is passed to a GPU, tried without one: an impostor of the compiled half samples by the very
+"""What is passed to a GPU, tried without one: a fake of the compiled half samples by the very
 addresses, strides and counts that it is given, in the memory of the CPU."""
 
 import itertools
@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 from conftest import cloud, grid
-from impostor import impostor, impostor_backward, impostor_match
+from fake_native import fake_match, fake_match_backward, fake_sample
 
 import farpoint
 from farpoint import _device_records, _native
@@ -18,9 +18,9 @@ from farpoint._torch import chamfer, fast_path, memory, neighbors, sampling  # n
 
 @pytest.fixture(autouse=True)
 def fake_gpu(monkeypatch):
-    monkeypatch.setattr(_native, "cuda_sample", impostor)
-    monkeypatch.setattr(_native, "cuda_match", impostor_match, raising=False)
-    monkeypatch.setattr(_native, "cuda_match_backward", impostor_backward, raising=False)
+    monkeypatch.setattr(_native, "cuda_sample", fake_sample)
+    monkeypatch.setattr(_native, "cuda_match", fake_match, raising=False)
+    monkeypatch.setattr(_native, "cuda_match_backward", fake_match_backward, raising=False)
     monkeypatch.setattr(memory, "sample_scratch_bytes", lambda *_: 64)
     monkeypatch.setattr(memory, "search_scratch_bytes", lambda *_: 64)
     monkeypatch.setattr(fast_path, "current_stream", lambda _: 0)
@@ -132,7 +132,7 @@ def test_good_rows():
                    seed=None, threads=None, out=None, distances=True, skip_bad=True, progress=False),
             **options,
         })
-        actual = torch_sampling._sample_good_rows(points, request)
+        actual = torch_sampling._sample_finite_rows(points, request)
         expected = farpoint.sample(points, on_bad="skip", return_distances=True, **options)
         assert torch.equal(actual[0], expected.indices), options
         torch.testing.assert_close(actual[1], expected.distances)

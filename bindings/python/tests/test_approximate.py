@@ -265,8 +265,8 @@ def test_measures_are_those_of_all_pairs(dtype):
     points = cloud(400, dtype=dtype)
     rows = farpoint.sample(points, 40)
     wide = points.astype(np.float64)
-    apart = np.linalg.norm(wide[:, None] - wide[None, rows], axis=-1)
-    near, inside = apart.min(axis=1), apart[rows]
+    distances = np.linalg.norm(wide[:, None] - wide[None, rows], axis=-1)
+    near, inside = distances.min(axis=1), distances[rows]
     np.fill_diagonal(inside, np.inf)
     inside = inside.min(axis=1)
     expected = (

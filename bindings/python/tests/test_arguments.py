@@ -363,7 +363,7 @@ def test_weights_say_what_power_they_have():
     assert not np.array_equal(result, first)
     with pytest.raises(TypeError, match="give squared=True or squared=False"):
         farpoint.inverse_distance_weights(squared.distances)
-    with pytest.raises(ValueError, match="power is 1, needs plain distances; search with squared=False"):
+    with pytest.raises(ValueError, match="power=1 needs plain distances; search with squared=False"):
         farpoint.inverse_distance_weights(squared, 1)
     with pytest.raises(ValueError, match="squared is False, but the neighbors have squared=True"):
         farpoint.inverse_distance_weights(squared, squared=False)

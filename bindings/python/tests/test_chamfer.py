@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 from conftest import cloud, grid
-from impostor import ImpostorChamfer
+from fake_native import FakeChamfer
 
 import farpoint
 
@@ -29,14 +29,14 @@ def pair(kind=np.float64, b=3, n=50, m=40, d=3):
     return side(n, 1).requires_grad_(), side(m, 100).requires_grad_()
 
 
-def asked(norm=2, squared=True, reduction="mean", one_sided=False):
+def reduction_of(norm=2, squared=True, reduction="mean", one_sided=False):
     return Reduction(norm, norm == 2 and not squared, reduction, not one_sided, None)
 
 
 def by_torch(x, y, x_lengths=None, y_lengths=None, **options):
     """The search and PyTorch's own operations."""
     lengths = [None if given is None else torch.as_tensor(given) for given in (x_lengths, y_lengths)]
-    return search.reduced(x, y, *lengths, asked(**options))
+    return search.reduced(x, y, *lengths, reduction_of(**options))
 
 
 def derived(value, clouds):
@@ -168,9 +168,9 @@ def test_only_wanted_gradients():
 def test_the_operator_is_registered_well(options):
     x, y = pair(b=2, n=9, m=7)
     for lengths in ((None, None), (torch.tensor([5, 9]), torch.tensor([7, 3]))):
-        torch.library.opcheck(chamfer.operator, (x, y, *lengths, *asked(**options)))
+        torch.library.opcheck(chamfer.operator, (x, y, *lengths, *reduction_of(**options)))
     single = x[0].detach().requires_grad_(), y[0].detach()
-    torch.library.opcheck(chamfer.operator, (*single, None, None, *asked(**options)))
+    torch.library.opcheck(chamfer.operator, (*single, None, None, *reduction_of(**options)))
 
 
 def test_compiled_as_one_graph():
@@ -235,7 +235,7 @@ def test_empty_batches_and_a_changed_cloud():
 
 @pytest.fixture
 def fake_gpu(monkeypatch):
-    monkeypatch.setattr(_native, "CudaChamfer", ImpostorChamfer)
+    monkeypatch.setattr(_native, "CudaChamfer", FakeChamfer)
     monkeypatch.setattr(fast_path, "current_stream", lambda _: 0)
     monkeypatch.setattr(chamfer, "_plans", {})
     # Memory that was not written to is told by what it holds.
@@ -259,7 +259,7 @@ def views():
 @pytest.mark.parametrize("which", range(8))
 def test_addresses(fake_gpu, which, options):
     x, y = views()[which]
-    how = asked(**options)
+    how = reduction_of(**options)
     some = (torch.arange(1, 1 + len(x)).clamp(max=x.shape[-2]), None)
     for lengths, keep in itertools.product(((None, None), some, some[::-1]) if x.dim() == 3 else ((None, None),),
                                            (True, False)):
@@ -287,12 +287,12 @@ def test_plans_are_kept_and_forgotten(fake_gpu, monkeypatch):
     monkeypatch.setattr(chamfer, "_MAX_PLANS", 2)
     x, y = views()[0]
     for n in (5, 6, 5, 7, 8):
-        chamfer._on_cuda(x[:, :n], y, None, None, asked(), False)
+        chamfer._on_cuda(x[:, :n], y, None, None, reduction_of(), False)
     assert [plan.x[1] for plan in chamfer._plans.values()] == [7, 8]
-    plan = chamfer.plan_of(x[:, :7], y, asked())
-    assert plan is chamfer.plan_of(x[:, :7], y, asked())
-    assert plan is not chamfer.plan_of(x[:, :7], y, asked(norm=1))
-    assert plan is not chamfer.plan_of(x[:, :7].double(), y.double(), asked())
+    plan = chamfer.plan_of(x[:, :7], y, reduction_of())
+    assert plan is chamfer.plan_of(x[:, :7], y, reduction_of())
+    assert plan is not chamfer.plan_of(x[:, :7], y, reduction_of(norm=1))
+    assert plan is not chamfer.plan_of(x[:, :7].double(), y.double(), reduction_of())
 
 
 def test_the_compiled_half_takes_what_it_is_given():
@@ -309,11 +309,11 @@ def test_the_compiled_half_takes_what_it_is_given():
 
 def test_what_was_kept_must_fit():
     x, y = (part.detach().numpy() for part in pair(np.float32))
-    _, indices, distances = _native.chamfer_clouds((x, y, None, None), asked(), True)
+    _, indices, distances = _native.chamfer_clouds((x, y, None, None), reduction_of(), True)
     grad = np.ones(3, np.float32)
     for wrong in (
         (indices[:-1], distances, grad), (indices, distances[:3], grad), (indices, distances, grad[:2]),
         (indices + 2**32, distances, grad), (indices - 2, distances, grad),
     ):
         with pytest.raises(ValueError, match="does not fit"):
-            _native.chamfer_backward((x, y, None, None), *wrong, asked(squared=False))
+            _native.chamfer_backward((x, y, None, None), *wrong, reduction_of(squared=False))

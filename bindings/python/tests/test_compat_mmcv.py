@@ -124,7 +124,7 @@ class TestNearest:
 
 
 class TestGroups:
-    def given(self):
+    def inputs(self):
         return tensor(POINTS), tensor(CENTERS), tensor(FEATURES)
 
     def test_gathering(self):
@@ -140,21 +140,21 @@ class TestGroups:
     def test_query_and_group(self):
         rows = loops.balls(POINTS, CENTERS, 0.4, 6, 0.1)
         expected = loops.grouped_around(POINTS, CENTERS, rows, FEATURES)
-        actual = mmcv.QueryAndGroup(0.4, 6, min_radius=0.1)(*self.given())
+        actual = mmcv.QueryAndGroup(0.4, 6, min_radius=0.1)(*self.inputs())
         np.testing.assert_array_equal(actual, expected)
         module = mmcv.QueryAndGroup(
             0.4, 6, 0.1, use_xyz=False, return_grouped_xyz=True, return_grouped_idx=True)
-        described, positions, index = module(*self.given())
+        described, positions, index = module(*self.inputs())
         np.testing.assert_array_equal(described, expected[:, 3:])
         np.testing.assert_array_equal(positions, loops.group(POINTS.transpose(0, 2, 1), rows))
         np.testing.assert_array_equal(index, rows)
-        scaled = mmcv.QueryAndGroup(0.4, 6, 0.1, normalize_xyz=True)(*self.given()[:2])
+        scaled = mmcv.QueryAndGroup(0.4, 6, 0.1, normalize_xyz=True)(*self.inputs()[:2])
         np.testing.assert_array_equal(scaled, expected[:, :3] / np.float32(0.4))
 
     def test_nearest_without_a_radius(self):
         rows = np.array([
             [loops.nearest(q, cloud, 6)[1] for q in own] for own, cloud in zip(CENTERS, POINTS)])
-        result, index = mmcv.QueryAndGroup(None, 6, return_grouped_idx=True)(*self.given())
+        result, index = mmcv.QueryAndGroup(None, 6, return_grouped_idx=True)(*self.inputs())
         np.testing.assert_array_equal(index, rows)
         np.testing.assert_array_equal(result, loops.grouped_around(POINTS, CENTERS, rows, FEATURES))
 
@@ -162,7 +162,7 @@ class TestGroups:
         torch.manual_seed(0)
         rows = loops.balls(POINTS, CENTERS, 0.3, 9)
         module = mmcv.QueryAndGroup(0.3, 9, uniform_sample=True, return_unique_cnt=True, return_grouped_idx=True)
-        _, different, index = module(*self.given())
+        _, different, index = module(*self.inputs())
         seen = set()
         for b, m in np.ndindex(2, 12):
             once = np.unique(rows[b, m])
@@ -173,12 +173,12 @@ class TestGroups:
         assert len(seen) > 3
 
     def test_gradients(self):
-        points, centers, features = (part[:1].double().requires_grad_() for part in self.given())
+        points, centers, features = (part[:1].double().requires_grad_() for part in self.inputs())
         for module in (mmcv.QueryAndGroup(0.5, 3, normalize_xyz=True), mmcv.QueryAndGroup(None, 3)):
             assert torch.autograd.gradcheck(module, (points[:, :12], centers[:, :3], features[:, :2, :12]))
 
     def test_group_all_and_refusals(self):
-        points, centers, features = self.given()
+        points, centers, features = self.inputs()
         assert mmcv.GroupAll()(points, centers, features).shape == (2, 8, 1, 50)
         assert mmcv.GroupAll(False)(points, centers, features).shape == (2, 5, 1, 50)
         with pytest.raises(ValueError, match="max_radius"):

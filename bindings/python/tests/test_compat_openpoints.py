@@ -25,20 +25,20 @@ FEATURES = clouds(n=50, d=5, seed=8).transpose(0, 2, 1)
 
 
 class TestGroups:
-    def given(self):
+    def inputs(self):
         return tensor(QUERY), tensor(SUPPORT), tensor(FEATURES)
 
     def test_query_comes_first(self):
         rows = loops.balls(SUPPORT, QUERY, 0.4, 6)
-        dp, fj = openpoints.QueryAndGroup(0.4, 6)(*self.given())
+        dp, fj = openpoints.QueryAndGroup(0.4, 6)(*self.inputs())
         np.testing.assert_array_equal(dp, loops.grouped_around(SUPPORT, QUERY, rows))
         np.testing.assert_array_equal(fj, loops.group(FEATURES, rows))
-        scaled, _ = openpoints.QueryAndGroup(0.4, 6, normalize_dp=True)(*self.given())
+        scaled, _ = openpoints.QueryAndGroup(0.4, 6, normalize_dp=True)(*self.inputs())
         np.testing.assert_array_equal(scaled, dp / np.float32(0.4))
-        absolute, none = openpoints.QueryAndGroup(0.4, 6, relative_xyz=False)(*self.given()[:2])
+        absolute, none = openpoints.QueryAndGroup(0.4, 6, relative_xyz=False)(*self.inputs()[:2])
         np.testing.assert_array_equal(absolute, loops.group(SUPPORT.transpose(0, 2, 1), rows))
         assert none is None
-        index = openpoints.QueryAndGroup(0.4, 6, return_only_idx=True)(*self.given())
+        index = openpoints.QueryAndGroup(0.4, 6, return_only_idx=True)(*self.inputs())
         assert index.dtype == torch.int32
         np.testing.assert_array_equal(index, rows)
 
@@ -50,20 +50,20 @@ class TestGroups:
     def test_nearest_groups(self):
         rows = np.array([
             [loops.nearest(q, cloud, 6)[1] for q in own] for own, cloud in zip(QUERY, SUPPORT)])
-        dp, fj = openpoints.KNNGroup(6)(*self.given())
+        dp, fj = openpoints.KNNGroup(6)(*self.inputs())
         expected = loops.grouped_around(SUPPORT, QUERY, rows)
         np.testing.assert_array_equal(dp, expected)
         np.testing.assert_array_equal(fj, loops.group(FEATURES, rows))
-        scaled, _ = openpoints.KNNGroup(6, normalize_dp=True)(*self.given())
+        scaled, _ = openpoints.KNNGroup(6, normalize_dp=True)(*self.inputs())
         farthest = np.sqrt((expected**2).sum(axis=1)).max(axis=(1, 2))
         np.testing.assert_allclose(scaled, expected / farthest[:, None, None, None], rtol=1e-6)
-        absolute, _ = openpoints.KNNGroup(6, relative_xyz=False)(*self.given()[:2])
+        absolute, _ = openpoints.KNNGroup(6, relative_xyz=False)(*self.inputs()[:2])
         np.testing.assert_array_equal(absolute, loops.group(SUPPORT.transpose(0, 2, 1), rows))
-        index = openpoints.KNNGroup(6, return_only_idx=True)(*self.given())
+        index = openpoints.KNNGroup(6, return_only_idx=True)(*self.inputs())
         np.testing.assert_array_equal(index, rows)
 
     def test_group_all(self):
-        query, support, features = self.given()
+        query, support, features = self.inputs()
         dp, fj = openpoints.GroupAll()(query, support, features)
         assert torch.equal(dp, support.transpose(1, 2).unsqueeze(2)) and torch.equal(fj, features.unsqueeze(2))
         assert openpoints.GroupAll()(query, support)[1] is None
@@ -79,7 +79,7 @@ class TestGroups:
             openpoints.create_grouper({"NAME": "grid"})
 
     def test_gradients(self):
-        query, support, features = (part[:1].double().requires_grad_() for part in self.given())
+        query, support, features = (part[:1].double().requires_grad_() for part in self.inputs())
         for module in (
             openpoints.QueryAndGroup(0.5, 3, normalize_dp=True), openpoints.KNNGroup(3, normalize_dp=True),
         ):

@@ -169,32 +169,32 @@ class TestGathering:
 class TestGroups:
     points, centers, features = clouds(), clouds(n=12, seed=7), clouds(n=50, d=5, seed=8).transpose(0, 2, 1)
 
-    def given(self):
+    def inputs(self):
         return tensor(self.points), tensor(self.centers), tensor(self.features)
 
-    def wanted(self, features=None, radius=0.4):
+    def expected(self, features=None, radius=0.4):
         rows = loops.balls(self.points, self.centers, radius, 6)
         return loops.grouped_around(self.points, self.centers, rows, features)
 
     @pytest.mark.parametrize("library", [pointnet2_ops, pointnet2_batch])
     def test_query_and_group(self, library):
-        result = library.QueryAndGroup(0.4, 6)(*self.given())
+        result = library.QueryAndGroup(0.4, 6)(*self.inputs())
         assert result.shape == (2, 8, 12, 6) and result.is_contiguous()
-        np.testing.assert_array_equal(result, self.wanted(self.features))
-        positions = library.QueryAndGroup(0.4, 6)(*self.given()[:2])
-        np.testing.assert_array_equal(positions, self.wanted())
-        described = library.QueryAndGroup(0.4, 6, use_xyz=False)(*self.given())
-        np.testing.assert_array_equal(described, self.wanted(self.features)[:, 3:])
+        np.testing.assert_array_equal(result, self.expected(self.features))
+        positions = library.QueryAndGroup(0.4, 6)(*self.inputs()[:2])
+        np.testing.assert_array_equal(positions, self.expected())
+        described = library.QueryAndGroup(0.4, 6, use_xyz=False)(*self.inputs())
+        np.testing.assert_array_equal(described, self.expected(self.features)[:, 3:])
         with pytest.raises(ValueError, match="use_xyz"):
-            library.QueryAndGroup(0.4, 6, use_xyz=False)(*self.given()[:2])
+            library.QueryAndGroup(0.4, 6, use_xyz=False)(*self.inputs()[:2])
 
     def test_gradients(self):
         module = pointnet2_utils.QueryAndGroup(0.4, 3)
-        points, centers, features = (part[:1, :, :] for part in self.given())
+        points, centers, features = (part[:1, :, :] for part in self.inputs())
         check(module, points[:, :20], centers[:, :4], features[:, :2, :20])
 
     def test_group_all(self):
-        points, centers, features = self.given()
+        points, centers, features = self.inputs()
         result = pointnet2_utils.GroupAll()(points, None, features)
         assert result.shape == (2, 8, 1, 50)
         assert torch.equal(result[:, :3, 0], points.transpose(1, 2)) and torch.equal(result[:, 3:, 0], features)
@@ -205,7 +205,7 @@ class TestGroups:
         """ret_grouped_xyz, normalize_xyz, sample_uniformly and ret_unique_cnt of VoteNet's fork."""
         torch.manual_seed(1)
         module = pointnet2_utils.QueryAndGroup(0.25, 6, True, True, True, True, True)
-        groups, positions, counts = module(*self.given())
+        groups, positions, counts = module(*self.inputs())
         assert torch.equal(groups[:, :3], positions)
         rows = loops.balls(self.points, self.centers, 0.25, 6)
         for b, m in np.ndindex(2, 12):

@@ -22,7 +22,7 @@ def ends(values):
     return torch.tensor(values, dtype=torch.int32)
 
 
-def given(dtype=np.float32):
+def query_inputs(dtype=np.float32):
     return tensor(XYZ.astype(dtype)), ends(ENDS), tensor(NEW.astype(dtype)), ends(NEW_ENDS)
 
 
@@ -46,7 +46,7 @@ class TestQueries:
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     @pytest.mark.parametrize("k", [1, 8, 45])
     def test_nearest(self, k, dtype):
-        rows, distances = pointops.knn_query(k, *given(dtype))
+        rows, distances = pointops.knn_query(k, *query_inputs(dtype))
         assert rows.dtype == torch.int32 and rows.shape == distances.shape == (24, k)
         for m, among in clouds():
             points = XYZ[among.start : among.stop].astype(dtype)
@@ -56,7 +56,7 @@ class TestQueries:
             loops.same_roots(distances[m], d + [1e5] * missing)
 
     def test_in_itself(self):
-        xyz, offset, *_ = given()
+        xyz, offset, *_ = query_inputs()
         expected = pointops.knn_query(4, xyz, offset, xyz, offset)
         for arguments in ((), (xyz,), (None, offset)):
             actual = pointops.knn_query(4, xyz, offset, *arguments)
@@ -75,7 +75,7 @@ class TestQueries:
     @pytest.mark.parametrize("least, most, k", [(0, 0.3, 4), (0.2, 0.5, 3), (0.0, 0.7, 6), (0.0, 9.0, 64)])
     def test_balls(self, least, most, k):
         """Nearest first; of n > k the int(n / k * i)-th."""
-        rows, distances = pointops.ball_query(k, most, least, *given())
+        rows, distances = pointops.ball_query(k, most, least, *query_inputs())
         assert rows.dtype == torch.int32
         sizes = set()
         for m, among in clouds():
@@ -103,7 +103,7 @@ class TestQueries:
     def test_random_balls(self, least, most, k):
         """The first k in the order that torch.randperm draws for each cloud."""
         torch.manual_seed(5)
-        rows, distances = pointops.random_ball_query(k, most, least, *given())
+        rows, distances = pointops.random_ball_query(k, most, least, *query_inputs())
         torch.manual_seed(5)
         order, begins = [], (0, *ENDS)
         for a, b in zip(begins, begins[1:]):
@@ -117,7 +117,7 @@ class TestQueries:
         assert rows.dtype == torch.int32 and not distances.requires_grad
 
     def test_refused(self):
-        xyz, offset, new, new_offset = given()
+        xyz, offset, new, new_offset = query_inputs()
         for call in (
             lambda: pointops.knn_query(3, xyz, ends([40, 91]), new, ends([8, 24])),
             lambda: pointops.knn_query(3, xyz, offset, new, ends([8, 24])),
@@ -148,7 +148,7 @@ class TestGroups:
 
     @pytest.mark.parametrize("kind", [torch.int32, torch.int64])
     def test_grouping(self, kind):
-        xyz, _, new, _ = given()
+        xyz, _, new, _ = query_inputs()
         index, feat = tensor(self.rows).to(kind), tensor(FEAT)
         expected = np.zeros((24, 6, 8), np.float32)
         for m, j in np.ndindex(24, 6):
@@ -169,7 +169,7 @@ class TestGroups:
         assert torch.autograd.gradcheck(lambda f: pointops.grouping2(f, index), feat)
 
     def test_queries_and_groups(self):
-        xyz, offset, new, new_offset = given()
+        xyz, offset, new, new_offset = query_inputs()
         feat = tensor(FEAT)
         result, rows = pointops.knn_query_and_group(
             feat, xyz, offset, new, new_offset, nsample=4, with_xyz=True)
@@ -215,7 +215,7 @@ class TestGroups:
 class TestValues:
     def test_interpolation(self):
         feat = tensor(FEAT).requires_grad_()
-        xyz, offset, new, new_offset = given()
+        xyz, offset, new, new_offset = query_inputs()
         for k in (1, 3, 5, 12):
             actual = pointops.interpolation(xyz, new, feat, offset, new_offset, k)
             assert torch.equal(actual, pointops.interpolation2(xyz, new, feat, offset, new_offset, k))
@@ -230,7 +230,7 @@ class TestValues:
         assert pointops.interpolation(xyz, new, feat, offset, new_offset).shape == (24, 5)
 
     def test_gradients_of_interpolation(self):
-        xyz, offset, new, new_offset = given(np.float64)
+        xyz, offset, new, new_offset = query_inputs(np.float64)
         feat = tensor(FEAT[:, :2]).double().requires_grad_()
         assert torch.autograd.gradcheck(
             lambda f: pointops.interpolation(xyz, new, f, offset, new_offset), feat)
@@ -300,7 +300,7 @@ def test_sampling():
 def test_a_layer_of_point_transformer_learns():
     """Attention over nearest neighbors: queries, relations, positions, softmax, aggregation."""
     torch.manual_seed(0)
-    xyz, offset, *_ = given()
+    xyz, offset, *_ = query_inputs()
     feat, expected = tensor(FEAT), tensor(XYZ).sum(dim=1, keepdim=True)
     layers = torch.nn.ModuleDict({
         name: torch.nn.Linear(*sizes) for name, sizes in {

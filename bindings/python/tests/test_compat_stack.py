@@ -36,7 +36,7 @@ def clouds():
         yield range(new_ends[c], new_ends[c + 1]), range(ends[c], ends[c + 1])
 
 
-def wanted_balls(radius, k, dtype=np.float32):
+def expected_balls(radius, k, dtype=np.float32):
     points, centers = POINTS.astype(dtype), CENTERS.astype(dtype)
     indices, empty = np.zeros((25, k), np.int64), np.ones(25, bool)
     for own, rows in clouds():
@@ -52,7 +52,7 @@ class TestBallQuery:
     def test_indices_within_the_cloud(self, dtype, radius, k):
         """Cloud 1 has centers and no points (OpenPCDet #947), cloud 2 points and no centers."""
         result, empty = pointnet2_utils.ball_query(radius, k, *stacks(dtype))
-        indices, none = wanted_balls(radius, k, dtype)
+        indices, none = expected_balls(radius, k, dtype)
         assert result.dtype == torch.int32 and empty.dtype == torch.bool
         np.testing.assert_array_equal(result, indices)
         np.testing.assert_array_equal(empty, none)
@@ -125,7 +125,7 @@ class TestGrouping:
             pointnet2_utils.grouping_operation(tensor(FEATURES), counts(COUNTS), index, counts([10, 4, 0, 12]))
 
     def test_query_and_group(self):
-        indices, empty = wanted_balls(0.3, 4)
+        indices, empty = expected_balls(0.3, 4)
         assert 0 < empty.sum() < 25
         positions, described = np.zeros((25, 3, 4), np.float32), np.zeros((25, 5, 4), np.float32)
         for own, rows in clouds():

@@ -51,9 +51,9 @@ def interpolated(x, pos_x, pos_y, of_x, of_y, k):
     result = np.zeros((len(pos_y), x.shape[1]))
     for row, at in enumerate(pos_y):
         own = np.flatnonzero(of_x == of_y[row])
-        apart = ((pos_x[own] - at) ** 2).sum(1)
-        near = np.argsort(apart, kind="stable")[:k]
-        weights = 1 / np.maximum(apart[near], 1e-16)
+        squares = ((pos_x[own] - at) ** 2).sum(1)
+        near = np.argsort(squares, kind="stable")[:k]
+        weights = 1 / np.maximum(squares[near], 1e-16)
         if len(near):
             result[row] = (weights[:, None] * x[own[near]]).sum(0) / weights.sum()
     return result
@@ -226,10 +226,10 @@ def slow_fps(pos, batch, ratio):
     first = 0
     for size, start in zip(sizes, draws):
         own, rows = pos[first : first + size], [start]
-        apart = (own - own[start]).square().sum(1)
+        distances = (own - own[start]).square().sum(1)
         while len(rows) < np.ceil(np.float32(size) * np.float32(ratio)):
-            rows.append(int(apart.argmax()))
-            apart = torch.minimum(apart, (own - own[rows[-1]]).square().sum(1))
+            rows.append(int(distances.argmax()))
+            distances = torch.minimum(distances, (own - own[rows[-1]]).square().sum(1))
         chosen += [first + row for row in rows]
         first += size
     return torch.tensor(chosen)
@@ -244,9 +244,9 @@ def slow_radius(x, y, r, batch_x, batch_y, max_num_neighbors):
 
 
 def slow_interpolate(x, pos_x, pos_y, batch_x, batch_y, k):
-    apart = (pos_y[:, None] - pos_x[None]).square().sum(-1)
-    apart = apart.masked_fill(batch_y[:, None] != batch_x[None], torch.inf)
-    near = apart.sort(dim=1, stable=True)
+    distances = (pos_y[:, None] - pos_x[None]).square().sum(-1)
+    distances = distances.masked_fill(batch_y[:, None] != batch_x[None], torch.inf)
+    near = distances.sort(dim=1, stable=True)
     weights = 1 / near.values[:, :k].clamp(min=1e-16)
     return (x[near.indices[:, :k]] * weights[..., None]).sum(1) / weights.sum(1, keepdim=True)
 

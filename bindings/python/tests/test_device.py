@@ -1,10 +1,10 @@
 """Arrays in GPU memory that are not PyTorch's, tried without a GPU: memory of the CPU stands in for
-that of a device, and the impostor of ``test_addresses`` for the compiled half."""
+that of a device, and the fake of ``test_addresses`` for the compiled half."""
 
 import numpy as np
 import pytest
 from conftest import cloud
-from impostor import at, impostor, impostor_match
+from fake_native import at, fake_match, fake_sample
 
 import farpoint
 from farpoint import _native
@@ -78,8 +78,8 @@ class Answer(np.ndarray):
 
 @pytest.fixture(autouse=True)
 def fake_gpu(monkeypatch):
-    monkeypatch.setattr(_native, "cuda_sample", impostor)
-    monkeypatch.setattr(_native, "cuda_match", impostor_match, raising=False)
+    monkeypatch.setattr(_native, "cuda_sample", fake_sample)
+    monkeypatch.setattr(_native, "cuda_match", fake_match, raising=False)
     monkeypatch.setattr(_native, "cuda_device_of", lambda address: 0)
     monkeypatch.setattr(_native, "DeviceArray", Memory)
 

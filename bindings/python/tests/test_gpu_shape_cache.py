@@ -1,4 +1,4 @@
-"""On a GPU: a call with arguments of shapes that were met before gives what the first gave, and whoever would see the
+"""On a GPU: a call with arguments of shapes in the cache gives what the first gave, and whoever would see the
 operator still does."""
 
 import numpy as np
@@ -46,7 +46,7 @@ def parts(result):
 
 @pytest.fixture(params=CALLS)
 def call(cuda, request):
-    """A call whose arguments were met, with what it gives, too."""
+    """A call whose arguments are in the cache, and its result."""
     function, given = CALLS[request.param], inputs(cuda)
     expected = function(*[part.cpu() for part in given])
     for _ in range(3):
@@ -103,15 +103,15 @@ def test_whoever_would_see_the_operator_does(cuda, call):
     function, given, expected = call
 
     class Listing(TorchDispatchMode):
-        met = []
+        dispatched = []
 
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            self.met.append(str(function))
+            self.dispatched.append(str(function))
             return function(*args, **(kwargs or {}))
 
     with Listing() as mode:
         same(function(*given), expected)
-    assert any("farpoint" in name for name in mode.met)
+    assert any("farpoint" in name for name in mode.dispatched)
     same(cuda.vmap(lambda *given: function(*given))(*given), expected)
     same(cuda.compile(function, fullgraph=True, backend="aot_eager")(*given), expected)
 

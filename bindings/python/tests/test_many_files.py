@@ -209,19 +209,19 @@ def test_files_wait_for_memory():
 
 
 def test_memory_limits_what_goes_side_by_side(scans, tmp_path, monkeypatch):
-    at_work, most, one = [], [], many_files._one
+    running, maxima, sample = [], [], many_files._sample_with_retries
 
     def counted(*arguments):
-        at_work.append(1)
-        most.append(len(at_work))
+        running.append(1)
+        maxima.append(len(running))
         try:
             time.sleep(0.05)
-            return one(*arguments)
+            return sample(*arguments)
         finally:
-            at_work.pop()
+            running.pop()
 
-    monkeypatch.setattr(many_files, "_one", counted)
+    monkeypatch.setattr(many_files, "_sample_with_retries", counted)
     for memory, together in [("1MiB", 1), (None, 2)]:
-        most.clear()
+        maxima.clear()
         rows = farpoint.sample_files(scans, tmp_path / str(memory), ratio=0.25, workers=2, recursive=True, memory=memory)
-        assert len(rows) == 5 and max(most) == together
+        assert len(rows) == 5 and max(maxima) == together

@@ -93,10 +93,10 @@ def test_both_directions_at_once(options):
 
 def test_f_score_is_that_of_all_pairs():
     x, y = cloud(60, 3), cloud(50, 3, seed=8)
-    apart = np.linalg.norm(x[:, None].astype(float) - y, axis=2)
+    distances = np.linalg.norm(x[:, None].astype(float) - y, axis=2)
     for threshold in (0.0, 0.2, 9.0):
         result = farpoint.f_score(x, y, threshold)
-        precision, recall = (apart.min(1) <= threshold).mean(), (apart.min(0) <= threshold).mean()
+        precision, recall = (distances.min(1) <= threshold).mean(), (distances.min(0) <= threshold).mean()
         both = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         np.testing.assert_allclose(tuple(result), (both, precision, recall))
     padded = np.stack([x, np.zeros_like(x)])
@@ -110,7 +110,7 @@ def test_chamfer_weighs_its_sides():
     for options in ({}, {"squared": False, "reduction": "sum"}):
         forward, backward = (farpoint.chamfer(*pair, one_sided=True, **options) for pair in ((x, y), (y, x)))
         assert farpoint.chamfer(x, y, weights=(2.0, 0.5), **options) == 2 * forward + 0.5 * backward
-    with pytest.raises(ValueError, match="weights are for two sum of both directions"):
+    with pytest.raises(ValueError, match="weights are for a sum of both directions"):
         farpoint.chamfer(x, y, weights=(1.0, 1.0), one_sided=True)
 
 

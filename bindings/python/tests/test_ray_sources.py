@@ -19,10 +19,10 @@ def pieces_of(points, count):
 def cut_all(points, pieces, tiles):
     """Rows by tile, as the driver and its tasks find them; each row's place by the planes must agree."""
     several = pieces_of(points, pieces)
-    looked = [_cut.look(piece, None, pieces, tiles) for _, piece in several]
-    some = np.concatenate([one.some for one in looked])
-    rows = np.concatenate([one.some_rows + first for one, (first, _) in zip(looked, several, strict=True)])
-    planes = _cut.planes_through(some, rows, tiles)
+    summaries = [_cut.summarize(piece, None, pieces, tiles) for _, piece in several]
+    subset = np.concatenate([one.subset for one in summaries])
+    rows = np.concatenate([one.subset_rows + first for one, (first, _) in zip(summaries, several, strict=True)])
+    planes = _cut.planes_through(subset, rows, tiles)
     double = points.dtype == np.float64
     result = [[] for _ in range(tiles)]
     for first, piece in several:

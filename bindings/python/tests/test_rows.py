@@ -135,12 +135,12 @@ def test_rows_are_of_one_cloud():
         farpoint.sample(np.stack([cloud()]), 2, mask=np.ones(300, bool))
 
 
-def asked(**options):
+def request_of(**options):
     """A checked request."""
     names = ("count", "ratio", "spacing", "start", "lengths")
-    given = [options.get(name) for name in names]
+    values = [options.get(name) for name in names]
     rest = [options.get(name) for name in ("rows", "mask")]
-    return new_request(*given, "auto", options.get("seed"), None, None, True, "error", False, *rest)
+    return new_request(*values, "auto", options.get("seed"), None, None, True, "error", False, *rest)
 
 
 @pytest.mark.parametrize("options", [
@@ -150,7 +150,7 @@ def asked(**options):
 ], ids=lambda options: str(list(options)))
 def test_the_plan_for_other_libraries_gives_the_same(options):
     """What a GPU does, here by NumPy: gather, sample, name."""
-    points, request = cloud(), asked(**options)
+    points, request = cloud(), request_of(**options)
     rows, alone = selection.plan(request, points.shape, "points")
     assert alone.selected is None
     expected = farpoint.sample(points, **options)
@@ -165,7 +165,7 @@ def test_the_plan_of_batches():
     mask = batch[..., 0] < np.array([0.5, 0.02, 0.3])[:, None]
     starts = [int(np.flatnonzero(own)[-1]) for own in mask]
     for more in (dict(), dict(start=starts), dict(lengths=[200, 300, 300])):
-        rows, alone = selection.plan(asked(count=30, mask=mask, **more), batch.shape, "points")
+        rows, alone = selection.plan(request_of(count=30, mask=mask, **more), batch.shape, "points")
         gathered = batch[np.arange(3)[:, None], rows]
         result = farpoint.sample(gathered, 30, lengths=alone.lengths, start=alone.start)
         named = np.where(result < 0, -1, np.take_along_axis(rows, np.maximum(result, 0), axis=1))
@@ -181,7 +181,7 @@ def test_the_plan_refuses_in_the_same_words(options):
     with pytest.raises((ValueError, TypeError)) as here:
         farpoint.sample(cloud(), 2, **options)
     with pytest.raises(type(here.value)) as there:
-        selection.plan(asked(count=2, **options), (300, 3), "points of shape (300, 3), float32")
+        selection.plan(request_of(count=2, **options), (300, 3), "points of shape (300, 3), float32")
     assert str(there.value) == str(here.value)
 
 

@@ -1,16 +1,16 @@
-"""Calls on a GPU with arguments of shapes that were met before, tried without one: tensors of the CPU are sent that
-way, to an impostor of the compiled half that works by the very addresses it is given."""
+"""Calls on a GPU with arguments of shapes in the cache, tried without one: tensors of the CPU are sent that
+way, to a fake of the compiled half that works by the very addresses it is given."""
 
 import numpy as np
 import pytest
 from conftest import cloud
-from impostor import ImpostorChamfer, ImpostorNearest, ImpostorSample
+from fake_native import FakeChamfer, FakeNearest, FakeSample
 
 import farpoint
 from farpoint import _native
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from farpoint._torch import chamfer, fast_path, shape_cache, search  # noqa: E402  (they need torch)
+from farpoint._torch import chamfer, fast_path, search, shape_cache  # noqa: E402  (they need torch)
 
 
 #: The type of device that DLPack gives tensors of the CPU.
@@ -41,8 +41,8 @@ def made(request, monkeypatch):
     if request.param == "exchange" and handed_out is None:
         pytest.skip("this release of PyTorch does not hand out how tensors are read")
     _native.read_tensors_by(handed_out if request.param == "exchange" else None, fast_path.current_stream)
-    for name, kind in (("CudaSample", ImpostorSample), ("CudaNearest", ImpostorNearest),
-                       ("CudaChamfer", ImpostorChamfer)):
+    for name, kind in (("CudaSample", FakeSample), ("CudaNearest", FakeNearest),
+                       ("CudaChamfer", FakeChamfer)):
         def make(*arguments, kind=kind):
             plans.append(kind)
             return kind(*arguments)
@@ -84,7 +84,7 @@ def test_samples(made, points, options):
         assert whole.distances.dtype == points.dtype and whole.distances.is_contiguous()
         assert whole.covering_radius.dtype == torch.float64
         assert whole.covering_radius.shape == points.shape[:-2] and (whole.covering_radius == 2).all()
-    assert made == [ImpostorSample] * 2
+    assert made == [FakeSample] * 2
 
 
 def test_clouds_with_gaps_are_copied(made):
@@ -115,7 +115,7 @@ def test_lengths_of_samples(made):
         actual = farpoint.sample(points, 7, lengths=given, return_distances=True)
         np.testing.assert_array_equal(actual.indices, expected.indices)
         np.testing.assert_allclose(actual.distances, expected.distances, rtol=1e-6)
-    assert made == [ImpostorSample] * 2
+    assert made == [FakeSample] * 2
     for options in (dict(ratio=0.5), dict(count=50)):  # clouds that differ in samples
         for _ in range(2):
             np.testing.assert_array_equal(
@@ -184,7 +184,7 @@ def test_samples_of_other_options_go_the_other_way(made):
     np.testing.assert_array_equal(farpoint.sample(points, 0), np.empty((3, 0)))
     np.testing.assert_array_equal(farpoint.sample(points.half(), 5), farpoint.sample(points.half().float(), 5))
     assert farpoint.sample(points[:0], 7).shape == (0, 7)
-    assert made == [ImpostorSample] * 2  # of 7, and of 5 of halves made float
+    assert made == [FakeSample] * 2  # of 7, and of 5 of halves made float
 
 
 @pytest.mark.parametrize("wrong, kind", [

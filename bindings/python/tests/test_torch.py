@@ -217,11 +217,11 @@ def listing_operators():
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Listing(TorchDispatchMode):
-        met = []
+        dispatched = []
 
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
             if "farpoint" in str(function):
-                self.met.append(str(function))
+                self.dispatched.append(str(function))
             return function(*args, **(kwargs or {}))
 
     return Listing()
@@ -246,7 +246,7 @@ def test_chamfer_with_the_operator_and_without(options, expected, single):
         by_operators = run()
     forward, backward = "farpoint.match_clouds.default", "farpoint.match_clouds_backward.default"
     value, of_value = "farpoint.chamfer.default", "farpoint.chamfer_backward.default"
-    assert mode.met == [value, forward, backward, of_value, value]
+    assert mode.dispatched == [value, forward, backward, of_value, value]
     for mine, theirs in zip(run(), by_operators):
         assert (mine is None and theirs is None) or torch.equal(mine, theirs)
 

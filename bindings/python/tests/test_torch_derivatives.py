@@ -26,9 +26,9 @@ def obvious(x, y, x_lengths=None, y_lengths=None, norm=2, squared=True, one_side
     if x_lengths is not None:
         pairs = zip(x, y, x_lengths, y_lengths)
         return torch.stack([obvious(a[:n], b[:m], norm=norm) for a, b, n, m in pairs])
-    apart = x.unsqueeze(-2) - y.unsqueeze(-3)
-    apart = (apart * apart).sum(-1) if norm == 2 else apart.abs().sum(-1)
-    sides = [apart.amin(-1), apart.amin(-2)][: 1 if one_sided else 2]
+    differences = x.unsqueeze(-2) - y.unsqueeze(-3)
+    differences = (differences * differences).sum(-1) if norm == 2 else differences.abs().sum(-1)
+    sides = [differences.amin(-1), differences.amin(-2)][: 1 if one_sided else 2]
     if norm == 2 and not squared:
         sides = [side.sqrt() for side in sides]
     sides = [getattr(side, "amax" if reduction == "max" else reduction)(-1) for side in sides]

@@ -118,7 +118,7 @@ def test_errors(tmp_path):
         loaded(tmp_path, {"model": expected, "code": pytest.raises})
     garbage = tmp_path / "garbage.pth"
     garbage.write_bytes(b"no checkpoint")
-    with pytest.raises(ValueError, match=r"garbage\.pth: no checkpoint"):
+    with pytest.raises(ValueError, match=r"garbage\.pth: not a checkpoint"):
         networks.load_checkpoint(networks.build("pointmetabase-l", "s3dis"), garbage)
     with pytest.raises(FileNotFoundError):
         networks.load_checkpoint(networks.build("pointmetabase-l", "s3dis"), tmp_path / "none.pth")

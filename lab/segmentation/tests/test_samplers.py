@@ -124,7 +124,7 @@ def test_as_released(points):
     )
     assert torch.equal(grid.sample(one, 150, 2), farpoint.sample(one, 150))
     assert torch.equal(samplers.parse("grid:cell=0.08@released").sample(one, 1, 1), grid.sample(one, 1, 1))
-    with pytest.raises(ValueError, match="each of 2 clouds another number of points"):
+    with pytest.raises(ValueError, match="a different number of points for each of 2 clouds"):
         grid.sample(points, 150, 1)
     npdu = samplers.parse("npdu@released")
     assert torch.equal(npdu.sample(one, 150, 1), samplers.parse("npdu").sample(one, 150, 1))

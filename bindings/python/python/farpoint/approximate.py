@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 import numpy as np
 
 from . import _arguments, _native, _progress
-from ._arrays import library_of, whole_numbers
+from ._arrays import integer_arrays, library_of
 from ._records import Approximation
 from ._torch.lazy_torch import seed_of, untraced
 from ._typing import Algorithm, ArrayT, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, subscriptable
@@ -446,7 +446,7 @@ def centroids(
     library = library_of(points)
     array = library.on_host(points, "centroids runs")
     request = Approximation(
-        "grid", count, ratio, cell, lengths=whole_numbers.lengths_of(lengths), threads=threads,
+        "grid", count, ratio, cell, lengths=integer_arrays.lengths_of(lengths), threads=threads,
         skip_bad=on_bad == "skip",
     )
     results = _native.centroids(array, request)
@@ -491,8 +491,8 @@ def _indices(
     chosen = library.sample_approximate(points, request, start, lengths, tree)
     if chosen is None:
         array = library.on_host(points, f'method "{request.method}" runs')
-        starts = None if start is None else whole_numbers.starts_of(start, array.ndim == 3)
-        rows = whole_numbers.lengths_of(lengths)
+        starts = None if start is None else integer_arrays.starts_of(start, array.ndim == 3)
+        rows = integer_arrays.lengths_of(lengths)
         with _progress.bar(progress, "sampling", "points") as callback:
             samples = _native.sample_approximate(array, request._replace(starts=starts, lengths=rows, callback=callback))
         chosen = samples[0] if array.ndim == 2 else _stacked(samples, (len(samples), _width(samples, array, request)), -1)

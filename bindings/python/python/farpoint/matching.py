@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 import numpy as np
 
 from . import _arguments
-from ._arrays import library_of, library_of_pair, whole_numbers
+from ._arrays import integer_arrays, library_of, library_of_pair
 from ._records import Search, repr_of
 from ._search_arguments import sides_of
 from ._torch import lazy_torch
@@ -374,7 +374,7 @@ def _as_batches(
 
 def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
     """Returns concatenated clouds as a padded batch, and their lengths."""
-    ends = whole_numbers.listed(offsets, f"{side}_offsets")
+    ends = integer_arrays.listed(offsets, f"{side}_offsets")
     lengths = [end - begin for begin, end in zip(ends, ends[1:])]
     if not lengths or ends[0] != 0 or ends[-1] != len(points) or min(lengths) < 0:
         raise ValueError(f"{side}_offsets must rise from 0 to the {len(points)} rows of {side}, not {ends}")

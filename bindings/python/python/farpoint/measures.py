@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from . import _arguments, _native, _progress
-from ._arrays import conversion, library_of, whole_numbers
+from ._arrays import conversion, integer_arrays, library_of
 from ._torch.lazy_torch import untraced
 from ._typing import Integers
 
@@ -102,14 +102,14 @@ def quality(
     """
     threads = _arguments.threads(threads)
     array = library_of(points).on_host(points, "quality runs")
-    rows = whole_numbers.integers(indices, "indices")
+    rows = integer_arrays.integers(indices, "indices")
     if rows.ndim != array.ndim - 1:
         raise ValueError(
             "indices must be (K,) for points (N, D), or (B, K) for points (B, N, D): "
             f"{rows.shape} and {array.shape}"
         )
     samples = [rows] if array.ndim == 2 else [row[row != -1] for row in rows]
-    limits = whole_numbers.lengths_of(lengths)
+    limits = integer_arrays.lengths_of(lengths)
     with _progress.bar(progress and array.ndim == 2, "measuring", "points") as callback:
         results = _native.quality(array, samples, limits, threads, callback)
     if array.ndim == 2:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
 
-from ._arrays import library_of, whole_numbers
+from ._arrays import integer_arrays, library_of
 from ._records import Sampling
 from ._sample_arguments import FIRST, gpu_for, new_request, simple_request
 from ._typing import (
@@ -362,7 +362,7 @@ def sample_levels(
     >>> levels.relative
     (array([0, 4, 2, 1]), array([0, 1]))
     """
-    sizes = whole_numbers.listed(counts, "counts")
+    sizes = integer_arrays.listed(counts, "counts")
     if not sizes or min(sizes) < 1 or any(more > size for size, more in zip(sizes, sizes[1:])):
         raise ValueError(f"counts must fall, from level to level, and be at least 1, not {sizes}")
     if start is not None and np.ndim(start) > (np.ndim(points) == 3):
@@ -419,8 +419,8 @@ def sample_padded(
            [ 0, -1, -1]])
     """
     shape = points.shape if hasattr(points, "shape") else np.shape(points)
-    requested = whole_numbers.integers(counts, "counts", 1)
-    whole_numbers.refuse_negative(requested, "count")
+    requested = integer_arrays.integers(counts, "counts", 1)
+    integer_arrays.refuse_negative(requested, "count")
     if len(shape) != 3 or len(requested) != shape[0]:
         raise ValueError(
             f"points must be a batch (B, N, D) with a count per cloud, not {tuple(shape)} with "
@@ -476,5 +476,5 @@ def sample_ragged(
     >>> farpoint.sample_ragged(points, [0, 2, 5], [1, 2])
     array([0, 2, 4])
     """
-    ends, requested = whole_numbers.listed(offsets, "offsets"), whole_numbers.listed(counts, "counts")
+    ends, requested = integer_arrays.listed(offsets, "offsets"), integer_arrays.listed(counts, "counts")
     return library_of(points).sample_ragged(points, ends, requested, start)

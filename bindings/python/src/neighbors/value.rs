@@ -64,7 +64,7 @@ fn values<'py, T: Scalar + Element>(
     let py = pair.py();
     let reduction = reduction_of(&how.reduction)?;
     let results = nearest(&job(how.norm)?, &watch::cpu(how.threads), pair, how.both, callback)?;
-    let reduced: Vec<Reduced> = (0..found[0].len())
+    let reduced: Vec<Reduced> = (0..results[0].len())
         .map(|k| reduce(&results[0][k], results[1].get(k), reduction, how.plain))
         .collect();
     let values: Vec<f64> = reduced.iter().map(|reduced| reduced.value).collect();

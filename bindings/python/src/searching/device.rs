@@ -243,7 +243,7 @@ impl CudaSearch {
         })
     }
 
-    fn wanted<T: CudaScalar>(
+    fn device_search<T: CudaScalar>(
         &self,
         step: &Step,
         [distances, indices, counts]: [u64; 3],
@@ -266,8 +266,9 @@ impl CudaSearch {
         let gpu = &self.gpu;
         // Only sizes are read, and if there is an index.
         let example = Step { points: [256, 512], ..Step::default() };
-        let search =
-            |step: &Step| gpu.search_scratch_bytes::<T>(&self.job, &self.wanted(step, [256; 3], 0));
+        let search = |step: &Step| {
+            gpu.search_scratch_bytes::<T>(&self.job, &self.device_search(step, [256; 3], 0))
+        };
         let (clouds, rows) = (self.clouds, self.rows[1]);
         let index_bytes =
             (gpu.index_bytes::<T>(clouds, rows), gpu.index_scratch_bytes::<T>(clouds, rows));
@@ -285,7 +286,7 @@ impl CudaSearch {
         answers: [u64; 3],
         scratch: u64,
     ) -> Result<(), Error> {
-        let search = self.wanted::<T>(step, answers, scratch);
+        let search = self.device_search::<T>(step, answers, scratch);
         // SAFETY: the arrays meet the plan's contract.
         unsafe { self.gpu.enqueue_search(&self.job, stream, &search) }
     }
@@ -297,8 +298,10 @@ impl CudaSearch {
         counts: u64,
         scratch: u64,
     ) -> Result<(), Error> {
-        let search =
-            DeviceSearch { narrow: false, ..self.wanted::<T>(step, [0, 0, counts], scratch) };
+        let search = DeviceSearch {
+            narrow: false,
+            ..self.device_search::<T>(step, [0, 0, counts], scratch)
+        };
         // SAFETY: the arrays meet the plan's contract, the counts int64.
         unsafe { self.gpu.enqueue_search_counts(&self.job, stream, &search) }
     }
@@ -311,7 +314,7 @@ impl CudaSearch {
         answers: [u64; 3],
         scratch: u64,
     ) -> Result<(), Error> {
-        let search = self.wanted::<T>(step, answers, scratch);
+        let search = self.device_search::<T>(step, answers, scratch);
         // SAFETY: the arrays meet the plan's contract; answers have as many places as were counted.
         unsafe {
             self.gpu.enqueue_search_fill(&self.job, stream, &DeviceWithin { search, offsets })

@@ -58,16 +58,17 @@ fn gradients<'py, T: Scalar + Element>(
         let grad = memory::collected(grad.iter().copied());
         Some((neighbors(&rows, k, ys[cloud].len(), norm)?, grad))
     });
-    let neighbors_and_grads = room(|| {
+    let neighbors_and_grads =
+        room(|| {
         memory::try_collected(
-            neighbors_and_grads.map(|neighbors_and_grads| neighbors_and_grads.ok_or(())),
+            neighbors_and_grads.map(|pair| pair.ok_or(())),
         )
     })?;
     let Ok(neighbors_and_grads) = neighbors_and_grads else { return Ok(None) };
     let sizes: Vec<_> = xs.iter().map(|x| x.len().saturating_mul(k)).collect();
     let one = |cloud: usize, _: usize| -> Result<Gradients<T>, Error> {
-        let (neighbors_and_grads, grad) = &neighbors_and_grads[cloud];
-        search_backward(neighbors_and_grads, &xs[cloud], &ys[cloud], grad)
+        let (cloud_neighbors, grad) = &neighbors_and_grads[cloud];
+        search_backward(cloud_neighbors, &xs[cloud], &ys[cloud], grad)
     };
     let results = watch::run_batch(py, false, |stop| side_by_side(None, &sizes, stop, one))?;
     let results = results.map_err(|error| error::without_skipping(error, &text))?;

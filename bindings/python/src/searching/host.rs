@@ -30,11 +30,11 @@ fn search<'py>(
     in_precision!(a, b, |a, b| {
         let sides = [x.side(a)?, y.side(b)?];
         let about = format!("{} and {}", x.about(), y.about());
-        found(a.py(), &sides, &request, &about)
+        search_arrays(a.py(), &sides, &request, &about)
     })
 }
 
-fn results<'py, T: Scalar + Element>(
+fn search_arrays<'py, T: Scalar + Element>(
     py: Python<'py>,
     sides: &[Side<'_, T>; 2],
     request: &Request,
@@ -116,13 +116,13 @@ fn whole<T: Scalar>(
     let mut distances = memory::zeros(numbers);
     let mut indices = memory::filled(numbers, Neighbors::<T>::NONE);
     let mut counts = memory::zeros(x.rows);
-    for (cloud, results) in results.iter().enumerate() {
-        let Some(results) = results else { continue };
+    for (cloud, neighbors) in results.iter().enumerate() {
+        let Some(neighbors) = neighbors else { continue };
         let (first, base) = (x.firsts[cloud], y.base(cloud) as u32);
-        let places = first * k..(first + results.len()) * k;
-        distances[places.clone()].copy_from_slice(&results.all_distances);
-        counts[first..first + results.len()].copy_from_slice(&results.counts);
-        for (to, &index) in indices[places].iter_mut().zip(&results.all_indices) {
+        let places = first * k..(first + neighbors.len()) * k;
+        distances[places.clone()].copy_from_slice(&neighbors.all_distances);
+        counts[first..first + neighbors.len()].copy_from_slice(&neighbors.counts);
+        for (to, &index) in indices[places].iter_mut().zip(&neighbors.all_indices) {
             *to = if index == Neighbors::<T>::NONE { index } else { base + index };
         }
     }
@@ -153,11 +153,11 @@ fn within<'py>(
     in_precision!(a, b, |a, b| {
         let sides = [x.side(a)?, y.side(b)?];
         let about = format!("{} and {}", x.about(), y.about());
-        all_found(a.py(), &sides, &request, &about)
+        within_arrays(a.py(), &sides, &request, &about)
     })
 }
 
-fn all_found<'py, T: Scalar + Element>(
+fn within_arrays<'py, T: Scalar + Element>(
     py: Python<'py>,
     sides: &[Side<'_, T>; 2],
     request: &Request,
@@ -184,17 +184,18 @@ fn joined<T: Scalar>(
     x: &Side<'_, T>,
     y: &Side<'_, T>,
 ) -> (Vec<T>, Vec<u32>, Vec<i64>) {
-    let total = results.iter().flatten().map(|results| results.indices.len()).sum();
+    let total = results.iter().flatten().map(|neighbors| neighbors.indices.len()).sum();
     let (mut distances, mut indices) = (memory::with_capacity(total), memory::with_capacity(total));
     let mut offsets = memory::with_capacity(x.rows + 1);
-    for (cloud, results) in results.into_iter().enumerate() {
-        let Some(results) = results else { continue };
+    for (cloud, neighbors) in results.into_iter().enumerate() {
+        let Some(neighbors) = neighbors else { continue };
         let (base, before) = (y.base(cloud) as u32, indices.len());
         // Rows that pad the cloud before have nothing.
         offsets.resize(x.firsts[cloud], before as i64);
-        offsets.extend(results.offsets[..results.len()].iter().map(|&row| (before + row) as i64));
-        distances.extend_from_slice(&results.raw_distances);
-        indices.extend(results.indices.iter().map(|&index| base + index));
+        offsets
+            .extend(neighbors.offsets[..neighbors.len()].iter().map(|&row| (before + row) as i64));
+        distances.extend_from_slice(&neighbors.raw_distances);
+        indices.extend(neighbors.indices.iter().map(|&index| base + index));
     }
     offsets.resize(x.rows + 1, indices.len() as i64);
     (distances, indices, offsets)

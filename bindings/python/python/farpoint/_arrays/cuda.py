@@ -11,7 +11,7 @@ import numpy as np
 from .. import _native
 from .._device_records import MatchOutput, Output
 from .._records import Sampling, Search
-from . import selection, whole_numbers
+from . import integer_arrays, selection
 from .conversion import name, refuse_narrow
 from .cuda_arguments import fitting, pair_of, search_lengths, wait_for
 from .cuda_operators import (
@@ -119,19 +119,19 @@ def _starts(points: Any, source: Array, request: Sampling, lengths: Any) -> np.n
         return np.array(drawn, np.int64).reshape(-1, 1)
     if isinstance(request.start, int) and request.start == 0:
         return None
-    starts = whole_numbers.starts_of(request.start, source.batch)
+    starts = integer_arrays.starts_of(request.start, source.batch)
     if len(starts) not in (1, clouds):
         raise ValueError(f"start of shape {starts.shape} ({name(points)})")
     starts = np.broadcast_to(starts, (clouds, starts.shape[1]))
-    for cloud, several in enumerate(starts):
-        outside = (several < 0) | (several >= each[cloud])
+    for cloud, cloud_starts in enumerate(starts):
+        outside = (cloud_starts < 0) | (cloud_starts >= each[cloud])
         if outside.any():
             raise ValueError(
-                f"start index {several[outside][0]} is outside the cloud of {each[cloud]} points "
+                f"start index {cloud_starts[outside][0]} is outside the cloud of {each[cloud]} points "
                 f"({name(points)})"
             )
-        if len(np.unique(several)) < len(several):
-            raise ValueError(f"a start index is given twice in {several.tolist()}")
+        if len(np.unique(cloud_starts)) < len(cloud_starts):
+            raise ValueError(f"a start index is given twice in {cloud_starts.tolist()}")
     return starts
 
 
@@ -141,7 +141,7 @@ def _enqueue(
     clouds, rows, _ = source.shape
     starts = _starts(points, source, request, lengths)
     if request.spacing is not None and rows == 0:
-        whole_numbers.refuse_empty([0] * clouds, source.batch, name(points))
+        integer_arrays.refuse_empty([0] * clouds, source.batch, name(points))
     # Kernels write at most min(count, rows) samples per cloud.
     length = min(count, rows)
     slots = None if length == count else np.arange(clouds) * count
@@ -168,7 +168,7 @@ def _enqueue(
         _native.cuda_sample(device_input, output, wanted, request.spacing, request.algorithm)
         if chosen is not None:
             taken = source.numbers(chosen)
-            whole_numbers.refuse_empty(taken, source.batch, name(points))
+            integer_arrays.refuse_empty(taken, source.batch, name(points))
             count = max(taken)
     return _answer(source, request, (indices, values, covering), count)
 
@@ -239,7 +239,7 @@ def _reduce(source: Array, distances: Any, lengths: Any, reduction: str) -> Any:
         return total
     if lengths is None:
         return total / distances.shape[-1]
-    counts = whole_numbers.integers(lengths, "lengths", 1).astype(np.float64)
+    counts = integer_arrays.integers(lengths, "lengths", 1).astype(np.float64)
     return total / source.beside(total, counts)
 
 

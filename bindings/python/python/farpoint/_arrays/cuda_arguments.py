@@ -8,15 +8,15 @@ import numpy as np
 
 from .. import _native
 from .._torch.lazy_torch import is_tensor
-from . import whole_numbers
+from . import integer_arrays
 from .conversion import is_on_gpu, name
 from .device import Array, describe
 
 
 def fitting(values: Any, what: str, source: Array) -> np.ndarray:
     """Returns lengths clamped to the clouds, as kernels require."""
-    lengths = whole_numbers.integers(values, what, 1)
-    whole_numbers.refuse_negative(lengths, "length")
+    lengths = integer_arrays.integers(values, what, 1)
+    integer_arrays.refuse_negative(lengths, "length")
     clouds, rows, _ = source.shape
     if len(lengths) != clouds or (lengths > rows).any():
         raise ValueError(f"{what} {lengths.tolist()} do not fit ({name(source.array)})")
@@ -48,7 +48,7 @@ def search_lengths(values: Any, what: str, source: Array) -> np.ndarray | None:
     if not source.batch:
         raise ValueError(f"{what} are for a batch of shape (B, N, D)")
     lengths = fitting(values, what, source)
-    whole_numbers.refuse_empty(lengths.tolist(), True, name(source.array))
+    integer_arrays.refuse_empty(lengths.tolist(), True, name(source.array))
     return lengths
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _native
 from .._records import Neighborhood, Sides
-from . import whole_numbers
+from . import integer_arrays
 from .conversion import is_on_gpu, name, refuse_narrow
 from .cuda_arguments import fitting, pair_of, wait_for
 from .device import KINDS, Array, describe, describe_numbers
@@ -71,7 +71,7 @@ def _offsets(given: Any, source: Array) -> np.ndarray | None:
         return None
     if source.batch:
         raise ValueError(f"offsets are for an array of shape (N, D) ({name(source.array)})")
-    offsets, rows = whole_numbers.integers(given, "offsets", 1), source.shape[1]
+    offsets, rows = integer_arrays.integers(given, "offsets", 1), source.shape[1]
     ascend = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == rows
     if not ascend or (np.diff(offsets) < 0).any():
         raise ValueError(f"offsets {offsets.tolist()} must ascend from 0 to {rows} ({name(source.array)})")
@@ -164,13 +164,13 @@ def _described(values: Any, *others: Any) -> list[Array]:
     return parts
 
 
-def _checked(values: Any, indices: Any, several: bool, *others: Any) -> tuple[Any, Sizes, list[Array]]:
+def _checked(values: Any, indices: Any, has_k_axis: bool, *others: Any) -> tuple[Any, Sizes, list[Array]]:
     """Returns the plan, sizes and arrays of an operator."""
     parts = _described(values, indices, *others)
     of, rows = parts[:2]
     if rows.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise TypeError(f"indices must be int64 or int32 ({name(indices)})")
-    check_shapes(of, rows, several, lambda: f"{name(values)}; {name(indices)}")
+    check_shapes(of, rows, has_k_axis, lambda: f"{name(values)}; {name(indices)}")
     sizes = sizes_of(of, rows)
     return _values_plan(of.device, sizes, _VALUES[of.dtype], rows.dtype == np.int64), sizes, parts
 
@@ -252,5 +252,5 @@ def check_indices(indices: Any, rows: int) -> None:
     plan.check_indices(part.stream, part.address, part.pointer(counts))
     count, place = part.numbers(counts)
     if count:
-        first = whole_numbers.integers(indices, "indices").reshape(-1)[place]
+        first = integer_arrays.integers(indices, "indices").reshape(-1)[place]
         raise wrong_index(count, place, int(first), rows)

@@ -14,7 +14,7 @@ from .conversion import like, name, points_of, refuse_narrow
 from .numpy_operators import (
     check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
 )
-from .whole_numbers import lengths_of, starts_of
+from .integer_arrays import lengths_of, starts_of
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",

@@ -11,7 +11,7 @@ from .. import _native
 from .._records import Clouds, Neighborhood, Sides
 from .conversion import like, name, native, points_of, refuse_narrow, to_numpy
 from .value_shapes import Sizes, check_beside, check_shapes, sizes_of, wrong_index
-from .whole_numbers import integers, lengths_of, listed
+from .integer_arrays import integers, lengths_of, listed
 
 # ------------------------------------------------------------------------------------- searches
 
@@ -143,7 +143,7 @@ def check_indices(indices: Any, rows: int) -> None:
         raise wrong_index(int(wrong.sum()), place, int(array.reshape(-1)[place]), rows)
 
 
-def _values(values: Any, indices: Any, several: bool) -> tuple[np.ndarray, np.ndarray, Sizes]:
+def _values(values: Any, indices: Any, has_k_axis: bool) -> tuple[np.ndarray, np.ndarray, Sizes]:
     """Returns values, indices for the compiled module, and sizes."""
     of = native(to_numpy(values))
     rows = np.asarray(indices)
@@ -151,7 +151,7 @@ def _values(values: Any, indices: Any, several: bool) -> tuple[np.ndarray, np.nd
         rows = integers(indices, "indices")
     if of.dtype not in (np.float32, np.float64, np.float16):
         raise TypeError(f"values must be float16, float32 or float64 ({_about(of, rows)})")
-    check_shapes(of, rows, several, partial(_about, of, rows))
+    check_shapes(of, rows, has_k_axis, partial(_about, of, rows))
     return of, np.ascontiguousarray(rows), sizes_of(of, rows)
 
 

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._records import Sampling, Selection
-from . import whole_numbers
+from . import integer_arrays
 from .conversion import name
 
 
 def selected(selection: Selection) -> np.ndarray:
     """Returns rows as int64, or a mask as bool, as NumPy arrays."""
     if selection.mask is None:
-        return whole_numbers.integers(selection.rows, "rows", 1)
+        return integer_arrays.integers(selection.rows, "rows", 1)
     mask = _on_host(selection.mask)
     if mask.dtype != np.bool_:
         raise TypeError(
@@ -57,7 +57,7 @@ def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
         if chosen.shape != shape[:-1]:
             raise ValueError(f"the mask is of shape {chosen.shape}, not {tuple(shape[:-1])} ({about})")
         if request.lengths is not None and len(shape) == 3:
-            lengths = np.array(whole_numbers.lengths_of(_on_host(request.lengths)))
+            lengths = np.array(integer_arrays.lengths_of(_on_host(request.lengths)))
             if lengths.shape != shape[:1] or (lengths > count).any():
                 raise ValueError(f"lengths {lengths.tolist()} do not fit ({about})")
             chosen = chosen & (np.arange(count) < lengths[:, None])
@@ -96,7 +96,7 @@ def _check(rows: np.ndarray, count: int, about: str) -> None:
 
 def _places(start: Any, lists: list[np.ndarray], count: int, batch: bool, about: str) -> np.ndarray:
     """Returns starts as positions among the selected rows of their cloud."""
-    starts = whole_numbers.starts_of(start, batch)
+    starts = integer_arrays.starts_of(start, batch)
     if len(starts) not in (1, len(lists)):
         raise ValueError(f"{len(starts)} starts for {len(lists)} clouds ({about})")
     starts = np.broadcast_to(starts, (len(lists), starts.shape[1]))

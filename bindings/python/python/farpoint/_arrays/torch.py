@@ -17,7 +17,7 @@ from .._torch import chamfer_cached, memory, neighbors, shape_cache
 from .._torch import search as searching
 from .._torch.calls import wants_gradient
 from .._torch.lazy_torch import is_compiling
-from . import whole_numbers
+from . import integer_arrays
 from .conversion import name, to_numpy
 from .torch_approximate import sample_approximate
 from .torch_arguments import (
@@ -112,8 +112,8 @@ def _lengths(values: Any, cloud: Tensor) -> Tensor:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(cloud)})")
     lengths = lengths_of(values, cloud)
     if cloud.is_cuda and not isinstance(values, Tensor):
-        checked_lengths = whole_numbers.integers(values, "lengths", 1)
-        whole_numbers.refuse_empty(checked_lengths.tolist(), True, about(cloud))
+        checked_lengths = integer_arrays.integers(values, "lengths", 1)
+        integer_arrays.refuse_empty(checked_lengths.tolist(), True, about(cloud))
     return lengths
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from .._records import Sampling
 from .._torch.registration import HALVES
 from .._torch.transfer import numbers, sent
-from . import whole_numbers
+from . import integer_arrays
 from .conversion import name
 
 
@@ -113,8 +113,8 @@ def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
         refuse_fractions(lengths, "lengths", 1)
         tensor = sent(lengths, clouds.device)
     else:
-        array = whole_numbers.integers(lengths, "lengths", 1)
-        whole_numbers.refuse_negative(array, "length")
+        array = integer_arrays.integers(lengths, "lengths", 1)
+        integer_arrays.refuse_negative(array, "length")
         if (array > rows).any():
             raise ValueError(f"length {array.max()} is over {rows} ({about(clouds)})")
         tensor = numbers(array.tolist(), clouds.device)
@@ -133,7 +133,7 @@ def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -
             )
         return torch.full((1, 1), start, dtype=torch.int64, device=clouds.device)
     if not isinstance(start, Tensor):
-        array = whole_numbers.starts_of(start, batch)
+        array = integer_arrays.starts_of(start, batch)
         if array.size and not (0 <= array.min() and array.max() < rows):
             raise ValueError(
                 f"start index {array.min() if array.min() < 0 else array.max()} is outside the "
@@ -154,7 +154,7 @@ def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -
 
 def refuse_fractions(values: Tensor, what: str, ndim: int | None = None) -> None:
     if values.dtype == torch.bool or values.is_floating_point() or values.is_complex():
-        raise whole_numbers.not_whole(values, what, ndim)
+        raise integer_arrays.not_integers(values, what, ndim)
 
 
 def fill(result: Tensor, out: Any) -> Tensor:

@@ -18,7 +18,7 @@ from .._torch.lazy_torch import untraced
 from .._torch.registration import HALVES
 from .._torch.search import root, rooted
 from .._torch.transfer import numbers, sent
-from . import whole_numbers
+from . import integer_arrays
 from .conversion import name
 from .torch_arguments import (
     about, about_pair, check_threads, checked, lengths_of, refuse_fractions,
@@ -145,7 +145,7 @@ def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
         if given.dim() != 1 or given.shape[0] == 0:
             raise ValueError(f"{what} of shape {tuple(given.shape)}; one more is needed than clouds")
         return sent(given, cloud.device)
-    listed = whole_numbers.listed(given, what)
+    listed = integer_arrays.listed(given, what)
     rows = cloud.shape[0]
     ascends = all(before <= after for before, after in zip(listed, listed[1:]))
     if not ascends or listed[:1] != [0] or listed[-1] != rows:
@@ -261,7 +261,7 @@ def check_indices(indices: Tensor, rows: int) -> None:
         raise wrong_index(count, place, int(indices.reshape(-1)[place]), rows)
 
 
-def _check(values: Tensor, indices: Tensor, several: bool, types: tuple[torch.dtype, ...] = _VALUES) -> None:
+def _check(values: Tensor, indices: Tensor, has_k_axis: bool, types: tuple[torch.dtype, ...] = _VALUES) -> None:
     """Raises for arguments that the operators do not support."""
     if values.dtype not in types:
         raise TypeError(
@@ -273,7 +273,7 @@ def _check(values: Tensor, indices: Tensor, several: bool, types: tuple[torch.dt
             f"values and indices must be on the CPU or on one CUDA device ({_about(values, indices)})"
         )
     refuse_fractions(indices, "indices")
-    check_shapes(values, indices, several, lambda: _about(values, indices))
+    check_shapes(values, indices, has_k_axis, lambda: _about(values, indices))
 
 
 def _check_added(values: Tensor, indices: Tensor, add: Tensor | None) -> None:

@@ -15,7 +15,7 @@ from .._torch import memory, shape_cache
 from .._torch import sampling as operators
 from .._torch.lazy_torch import untraced
 from .._torch.transfer import numbers
-from . import whole_numbers
+from . import integer_arrays
 from .numpy import bad_rows as bad_rows_of_array
 from .numpy import sample_array
 from .torch_arguments import (
@@ -126,7 +126,7 @@ def _sample_to_spacing(points: Tensor, request: Sampling) -> tuple[Any, Any, Any
         raise ValueError(f"spacing {spacing} is not a finite number of at least 0")
     lengths = None if request.lengths is None else lengths_of(request.lengths, clouds)
     if clouds.shape[1] == 0:
-        whole_numbers.refuse_empty([0] * clouds.shape[0], points.dim() == 3, about(points))
+        integer_arrays.refuse_empty([0] * clouds.shape[0], points.dim() == 3, about(points))
     starts = starts_of(request.start, clouds, points.dim() == 3, lengths)
     chosen = clouds.new_zeros(clouds.shape[0], dtype=torch.int64)
     results = operators.enqueue(
@@ -134,7 +134,7 @@ def _sample_to_spacing(points: Tensor, request: Sampling) -> tuple[Any, Any, Any
         spacing, chosen,
     )
     counts = chosen.tolist()
-    whole_numbers.refuse_empty(counts, points.dim() == 3, about(points))
+    integer_arrays.refuse_empty(counts, points.dim() == 3, about(points))
     longest = max(counts, default=0)
     indices, distances = results[0][:, :longest], results[1][:, :longest]
     if points.dim() == 3:
@@ -226,7 +226,7 @@ def sample_ragged(
             )
     device, starts = points.device, start
     if start is not None and not isinstance(start, Tensor):
-        start_array = whole_numbers.starts_of(start, True)
+        start_array = integer_arrays.starts_of(start, True)
         starts = numbers(start_array.reshape(-1).tolist(), device).reshape(start_array.shape)
     result: Tensor = operators.sample_ragged(
         points, numbers(offsets, device), numbers(counts, device), starts, sum(counts),

@@ -21,15 +21,15 @@ def sizes_of(values: Any, indices: Any) -> Sizes:
     return (shape[0] if batch else 1, shape[-2], rest[0], k, shape[-1])
 
 
-def check_shapes(values: Any, indices: Any, several: bool, about: About) -> None:
-    """Raises for incompatible shapes. ``several``: indices have an axis of k."""
+def check_shapes(values: Any, indices: Any, has_k_axis: bool, about: About) -> None:
+    """Raises for incompatible shapes. ``has_k_axis``: indices have an axis of k."""
     shape, of_indices = values.shape, indices.shape
     axes, missing_axes = len(shape), len(shape) - len(of_indices)
     if axes not in (2, 3):
         raise ValueError(f"values must be of shape (N, C) or (B, N, C) ({about()})")
-    if missing_axes != 0 and (several or missing_axes != 1):
+    if missing_axes != 0 and (has_k_axis or missing_axes != 1):
         before = "B, " if axes == 3 else ""
-        shapes = f"({before}M, k)" if several else f"({before}M) or ({before}M, k)"
+        shapes = f"({before}M, k)" if has_k_axis else f"({before}M) or ({before}M, k)"
         raise ValueError(f"indices must be of shape {shapes} for these values ({about()})")
     if axes == 3 and of_indices[0] != shape[0]:
         raise ValueError(f"indices of {of_indices[0]} clouds for values of {shape[0]} ({about()})")

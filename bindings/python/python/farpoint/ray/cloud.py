@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _arguments, _native, _progress
-from .._arrays import whole_numbers
+from .._arrays import integer_arrays
 from ..many_files import positive
 from . import _workers
 from ._actor import TileSettings
@@ -150,7 +150,7 @@ def _start_rows(start: Any, seed: int | None) -> list[int] | None:
         raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
     if is_default:
         return None
-    rows = whole_numbers.integers(start, "start")
+    rows = integer_arrays.integers(start, "start")
     if rows.ndim > 1:
         raise ValueError(f"start has shape {rows.shape}; give one row or a list of them")
     return [int(row) for row in np.atleast_1d(rows)]

@@ -31,7 +31,7 @@ def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
         if all(isinstance(value, int) for value in np.asarray(values, object).flat):
             raise ValueError(f"{what} has numbers beyond 64 bits ({values!r})")
     if array.dtype.kind not in "iu" or (ndim is not None and array.ndim != ndim):
-        raise not_whole(values, what, ndim)
+        raise not_integers(values, what, ndim)
     if array.dtype.kind == "u" and array.size and int(array.max()) > _LARGEST:
         raise ValueError(f"{what} has {array.max()}, which is above {_LARGEST}")
     return array.astype(np.int64, copy=False)
@@ -49,7 +49,7 @@ def listed(values: Any, what: str) -> list[int]:
     return numbers
 
 
-def not_whole(values: Any, what: str, ndim: int | None) -> TypeError:
+def not_integers(values: Any, what: str, ndim: int | None) -> TypeError:
     """Returns the error for values that are not integers, or have other axes."""
     article = "an" if ndim is None else f"a {ndim}-D"
     return TypeError(f"{what} must be {article} array of integers, not {name(values)}")

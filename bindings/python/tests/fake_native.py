@@ -10,9 +10,9 @@ from farpoint._device_records import Gradients, Input, MatchOutput, Output
 from farpoint._records import Reduction
 
 
-def placed(*given):
+def placed(*arguments):
     """Addresses of tensors, which plans are given in place of them; 0 for None."""
-    return [0 if part is None else part if isinstance(part, int) else part.data_ptr() for part in given]
+    return [0 if part is None else part if isinstance(part, int) else part.data_ptr() for part in arguments]
 
 
 def at(address, shape, kind=np.int64, strides=None):
@@ -24,7 +24,7 @@ def at(address, shape, kind=np.int64, strides=None):
     return np.ndarray(shape, kind, memory, strides=[step * size for step in strides])
 
 
-def impostor(source, out, count, spacing, algorithm):
+def fake_sample(source, out, count, spacing, algorithm):
     """What `DeviceBatch` of farpoint-cuda promises, in Python."""
     clouds, rows, dims = source.shape
     kind = np.float64 if source.wide else np.float32
@@ -38,7 +38,7 @@ def impostor(source, out, count, spacing, algorithm):
         # Places past these are not the kernels' to fill.
         room = int(at(out.samples, (clouds,))[k]) if out.samples else amount
         assert room <= amount <= rows
-        expected = min(n, room)
+        sample_count = min(n, room)
         slot = at(out.slots, (clouds,))[k] if out.slots else k * amount
         each = out.starts[1]
         starts = at(out.starts[0], (clouds, each))[k] if out.starts[0] else [0]
@@ -46,7 +46,7 @@ def impostor(source, out, count, spacing, algorithm):
         row, axis = source.strides
         size = np.dtype(kind).itemsize
         points = at(source.points + int(first) * row * size, (n, dims), kind, (row, axis)) if n else None
-        indices, distances = reference(points, expected, starts) if expected else ([], [])
+        indices, distances = reference(points, sample_count, starts) if sample_count else ([], [])
         if spacing is not None:
             chosen = sum(1 for d in distances if d > spacing)
             at(out.chosen, (clouds,))[k] = chosen
@@ -81,35 +81,35 @@ def _clouds(source):
     return points, _lengths(source).tolist() if source.lengths else None
 
 
-def impostor_match(x, y, result, norm):
+def fake_match(x, y, output, norm):
     """What `DevicePairs` promises, by the CPU."""
     if x.shape[0] == 0:
         return
     (a, a_lengths), (b, b_lengths) = _clouds(x), _clouds(y)
-    both = bool(result.distances[1])
+    both = bool(output.distances[1])
     answer = _native.match_clouds((a, b, a_lengths, b_lengths), norm, "auto", None, both)
     for k, cloud in enumerate((a, b) if both else (a,)):
-        at(result.distances[k], cloud.shape[:2], cloud.dtype)[:] = answer[2 * k]
-        if result.indices[k]:
-            at(result.indices[k], cloud.shape[:2])[:] = answer[2 * k + 1]
+        at(output.distances[k], cloud.shape[:2], cloud.dtype)[:] = answer[2 * k]
+        if output.indices[k]:
+            at(output.indices[k], cloud.shape[:2])[:] = answer[2 * k + 1]
 
 
-def impostor_backward(x, y, expected, norm):
+def fake_match_backward(x, y, record, norm):
     """What `DeviceGradients` promises, by the CPU."""
     if x.shape[0] == 0:
         return
     clouds = _clouds(x)[0], _clouds(y)[0]
     indices, grads = [], []
     for k, cloud in enumerate(clouds):
-        given, shape = bool(expected.grads[k]), cloud.shape[:2]
-        assert given == bool(expected.indices[k])
-        indices.append(at(expected.indices[k], shape) if given else np.full(shape, -1))
-        grads.append(at(expected.grads[k], shape, cloud.dtype) if given else np.zeros(shape, cloud.dtype))
+        has_gradient, shape = bool(record.grads[k]), cloud.shape[:2]
+        assert has_gradient == bool(record.indices[k])
+        indices.append(at(record.indices[k], shape) if has_gradient else np.full(shape, -1))
+        grads.append(at(record.grads[k], shape, cloud.dtype) if has_gradient else np.zeros(shape, cloud.dtype))
     for k, gradients in enumerate(_native.match_backward((*clouds, None, None), *indices, *grads, norm)):
-        at(expected.gradients[k], clouds[k].shape, clouds[k].dtype)[:] = gradients
+        at(record.gradients[k], clouds[k].shape, clouds[k].dtype)[:] = gradients
 
 
-class ImpostorChamfer:
+class FakeChamfer:
     """What `CudaChamfer` promises, by the CPU."""
 
     scratch = (64, 128)
@@ -130,8 +130,8 @@ class ImpostorChamfer:
         sides = zip(addresses, self.rows)
         return [at(address, (self.pairs,)).clip(0, rows).tolist() if address else None for address, rows in sides]
 
-    def forward(self, stream, *given):
-        x, y, x_lengths, y_lengths, values, distances, indices, scratch = placed(*given)
+    def forward(self, stream, *arguments):
+        x, y, x_lengths, y_lengths, values, distances, indices, scratch = placed(*arguments)
         assert scratch % 64 == 0 and scratch
         if self.pairs == 0:
             return
@@ -162,25 +162,25 @@ class ImpostorChamfer:
                 at(address, cloud.shape, self.kind)[:] = gradients
 
 
-class ImpostorSample:
+class FakeSample:
     """What `CudaSample` promises, in Python."""
 
     def __init__(self, device, wide, shape, strides, count, algorithm):
         assert algorithm == "auto" and 0 < count <= shape[1]
-        self.told, self.count = (device, 0, wide), count
+        self.settings, self.count = (device, 0, wide), count
         self.shape, self.strides = shape, strides
         self.scratch = 256, 256 + 8 * shape[0]
 
-    def sample(self, stream, *given):
-        points, lengths, indices, values, radii, scratch = placed(*given)
+    def sample(self, stream, *arguments):
+        points, lengths, indices, values, radii, scratch = placed(*arguments)
         assert scratch and bool(values) == bool(radii)
-        source = Input(*self.told, points, self.strides, self.shape, lengths=lengths)
+        source = Input(*self.settings, points, self.strides, self.shape, lengths=lengths)
         places = self.shape[0] * self.count
         out = Output(indices, values=values, covering=scratch + 256 if radii else 0, radii=(radii, places))
-        impostor(source, out, self.count, None, "auto")
+        fake_sample(source, out, self.count, None, "auto")
 
 
-class ImpostorNearest:
+class FakeNearest:
     """What `CudaNearest` promises, by the CPU."""
 
     scratch = (64, 128)
@@ -194,15 +194,15 @@ class ImpostorNearest:
         return [Input(*side[:3], address, *side[3:], 0, of)
                 for side, address, of in zip(self.sides, addresses, lengths)]
 
-    def search(self, stream, *given):
-        x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch = placed(*given)
+    def search(self, stream, *arguments):
+        x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch = placed(*arguments)
         assert scratch and bool(dy) == bool(iy) == self.both
         sources = self._sources(x, y, lengths=(x_lengths, y_lengths))
-        impostor_match(*sources, MatchOutput((dx, dy), (ix, iy)), self.norm)
+        fake_match(*sources, MatchOutput((dx, dy), (ix, iy)), self.norm)
 
     def backward(self, stream, x, y, ix, iy, gx, gy, of_x, of_y, scratch):
         assert scratch
         clouds = self._sources(x, y)
         spare = [np.empty(side[4]) for side in self.sides]  # for gradients that nobody wants
         kept = [address or room.ctypes.data for address, room in zip((of_x, of_y), spare)]
-        impostor_backward(*clouds, Gradients((ix, iy), (gx, gy), tuple(kept)), self.norm)
+        fake_match_backward(*clouds, Gradients((ix, iy), (gx, gy), tuple(kept)), self.norm)
