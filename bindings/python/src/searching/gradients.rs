@@ -59,11 +59,7 @@ fn gradients<'py, T: Scalar + Element>(
         Some((neighbors(&rows, k, ys[cloud].len(), norm)?, grad))
     });
     let neighbors_and_grads =
-        room(|| {
-        memory::try_collected(
-            neighbors_and_grads.map(|pair| pair.ok_or(())),
-        )
-    })?;
+        room(|| memory::try_collected(neighbors_and_grads.map(|pair| pair.ok_or(()))))?;
     let Ok(neighbors_and_grads) = neighbors_and_grads else { return Ok(None) };
     let sizes: Vec<_> = xs.iter().map(|x| x.len().saturating_mul(k)).collect();
     let one = |cloud: usize, _: usize| -> Result<Gradients<T>, Error> {
