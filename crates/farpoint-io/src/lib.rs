@@ -1,5 +1,5 @@
-//! Point cloud files for farpoint: reads a cloud from PLY, PCD, LAS, LAZ, E57, NPY, NPZ, raw
-//! float32, text, PTX, OBJ or OFF, and writes chosen rows of it to PLY, PCD, LAS, LAZ, NPY or text. Where
+//! Point cloud files for farpoint: reads a cloud from PLY, PCD, LAS, LAZ, COPC, E57, NPY, NPZ, raw
+//! float32, text, PTX, OBJ or OFF, and writes chosen rows of it to any of these but PTX, OBJ and OFF. Where
 //! the output has the input's format, every attribute of the kept points is kept bit for bit.
 //!
 //! The crate contains formats only, no algorithm, and prints nothing. Input is never trusted: a damaged file gives an

@@ -52,10 +52,9 @@ fn pool_of(process: u32, loaded_in: u32) -> Option<&'static ThreadPool> {
     }
     let current = FORKED_POOL.load(Ordering::Acquire);
     // SAFETY: null, or leaked below and never freed.
-    if let Some(existing) =
-        unsafe { current.as_ref() }.filter(|existing| existing.process == process)
-    {
-        return Some(&existing.pool);
+    let existing = unsafe { current.as_ref() };
+    if let Some(forked) = existing.filter(|forked| forked.process == process) {
+        return Some(&forked.pool);
     }
     let builder = || {
         let named = ThreadPoolBuilder::new().thread_name(|k| format!("farpoint-{k}"));
