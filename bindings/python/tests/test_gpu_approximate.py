@@ -126,7 +126,7 @@ def test_what_does_not_fit_is_refused(cuda):
     points = cuda.from_numpy(cloud(2000)).cuda()
     with pytest.raises(ValueError, match="index is of other points"):
         approximate(points, 600, method="fastpoint", index=farpoint.Index(points.clone()))
-    with pytest.raises(ValueError, match="2001 samples (from|were asked of) a cloud of 2000"):
+    with pytest.raises(ValueError, match="2001 samples from a cloud of 2000"):
         approximate(points, 2001, method="fastpoint")
     with pytest.raises(ValueError, match="start index 2000 is outside"):
         approximate(points, 600, method="fastpoint", start=2000)

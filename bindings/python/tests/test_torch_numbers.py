@@ -65,7 +65,7 @@ def test_one_start_is_a_whole_number():
     (dict(threads=2**64), r"threads 18446744073709551616 is outside 1\.\.="),
     (dict(count=2**64), r"count 18446744073709551616 is outside 0\.\.="),
     (dict(count=2**64, lengths=[1, 2, 3]), r"count 18446744073709551616 is outside 0\.\.="),
-    (dict(count=2**60, lengths=[1, 2, 3]), "samples (from|were asked of) a cloud of 60 points"),
+    (dict(count=2**60, lengths=[1, 2, 3]), "samples from a cloud of 60 points"),
 ], ids=str)
 def test_numbers_out_of_range(options, text):
     for more in ({}, dict(on_bad="skip")):

@@ -268,7 +268,7 @@ fn what_is_wrong_is_said() {
         assert!(text().contains(words), "{}", text());
     };
     let double = dense(wide.as_ptr().cast(), 60, 3, FARPOINT_FLOAT64);
-    refused(double, index.points(), "the second cloud: coordinates of type float where double");
+    refused(double, index.points(), "the second cloud: coordinates of type float, expected double");
     let flat = dense(cloud.as_ptr().cast(), 60, 2, FARPOINT_FLOAT32);
     refused(flat, index.points(), "coordinates");
     // SAFETY: NULL is allowed.
