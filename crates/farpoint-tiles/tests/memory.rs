@@ -23,7 +23,7 @@ fn a_failed_allocation_in_a_tile_is_an_error() {
     assert!(allocations > 4, "{allocations}");
     for number in 0..allocations {
         match sample_refusing(number).0 {
-            Err(Error::Tile { text, .. }) if text.starts_with("there is no memory") => {}
+            Err(Error::Tile { text, .. }) if text.starts_with("cannot allocate") => {}
             other => panic!("allocation {number} of {allocations}: {other:?}"),
         }
     }
