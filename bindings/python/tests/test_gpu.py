@@ -220,7 +220,7 @@ def test_bad_rows(cuda):
     for options in (dict(count=50), dict(ratio=0.5), dict(spacing=0.3), dict(count=5, start=[8, 9])):
         result = farpoint.sample(on_gpu, on_bad="skip", **options)
         same(result, farpoint.sample(points, on_bad="skip", **options))
-    with pytest.raises(ValueError, match="start index"):
+    with pytest.raises(ValueError, match="start row has NaN"):
         farpoint.sample(on_gpu, 5, start=7, on_bad="skip")
 
 

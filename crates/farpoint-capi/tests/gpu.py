@@ -244,8 +244,8 @@ def bad_input(batch):
     refused(sample(None, options), "farpoint_cuda_batch is NULL")
     refused(sample(batch, None), "farpoint_sample_options is NULL")
     refused(sample(batch, made(SampleOptions, count=3)), "run is NULL")
-    for run, members, words in (({"threads": 2}, {}, "threads is set"), ({"device": 0}, {}, "FARPOINT_CUDA"),
-                                ({"bad_rows": 1}, {}, "bad_rows is set"), ({}, {"random_start": 1}, "starts is set"),
+    for run, members, words in (({"threads": 2}, {}, "threads is not supported"), ({"device": 0}, {}, "FARPOINT_CUDA"),
+                                ({"bad_rows": 1}, {}, "bad_rows is not supported"), ({}, {"random_start": 1}, "starts is for host memory"),
                                 ({}, {"count": 5001}, "5001 samples"), ({}, {"count": 0}, "count is 0")):
         refused(sample(batch, on_gpu(SampleOptions, run=run, **{"count": 3, **members})), words)
     for member, value, words in (("points", None, "null"), ("indices", None, "null"), ("flags", 1, "flags are 1"),

@@ -32,7 +32,7 @@ const NAMES: [(&str, Method); 11] = [
 const FASTPOINT: Method =
     Method::FastPoint { first: Algorithm::Auto, estimator: Estimator::Network };
 
-/// The name of [`Which::Centroids`].
+/// Name of [`SamplerName::Centroids`].
 const CENTROIDS: &str = "grid:centroid";
 
 impl fmt::Display for SamplerName {
