@@ -366,7 +366,7 @@ def test_refused(options, text):
 
 def test_refused_of_batches_and_samples():
     batch = np.stack([cloud(50), cloud(50, seed=2)])
-    with pytest.raises(ValueError, match="cloud 0 of the batch: 51 samples"):
+    with pytest.raises(ValueError, match="cloud 0 of the batch: cannot take 51 samples"):
         approximate(batch, 51, method="grid")
     with pytest.raises(ValueError, match="3 lengths for 2 clouds"):
         approximate(batch, 9, method="grid", lengths=[1, 2, 3])

@@ -69,7 +69,7 @@ def write_scenes(
         Number of points of each.
     seed : int, optional
         Seed of the first scene.
-    tell : callable, optional
+    report : callable, optional
         Progress callback, called with ``(written, scenes)`` after each scene.
 
     Raises

@@ -131,7 +131,7 @@ def check_trained(path: str | os.PathLike[str], description: Mapping[str, Any], 
     ----------
     path : path
         Checkpoint, for the error.
-    told : mapping
+    description : mapping
         Description of its training; empty for checkpoints of other projects.
     network : str
         Name of the network.

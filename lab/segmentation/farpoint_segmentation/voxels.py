@@ -91,7 +91,7 @@ def choose(occupied: Voxels, state: np.random.RandomState) -> Tensor:
 
     Parameters
     ----------
-    found : Voxels
+    occupied : Voxels
         Voxels without padding.
     state : numpy.random.RandomState
         Random state, ``RandomState(0)`` before the first scene of a dataset.
