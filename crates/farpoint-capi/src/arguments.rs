@@ -102,12 +102,15 @@ pub(crate) unsafe fn list<'a, T>(
 /// As `list`.
 pub(crate) fn check_list<T>(data: *const T, count: usize, argument: &str) -> Result<(), Failure> {
     if data.is_null() && count > 0 {
-        return Err(invalid(format!("{argument} is NULL, but has {count} elements")));
+        return Err(invalid(match count {
+            1 => format!("{argument} is NULL"),
+            _ => format!("{argument} is NULL, but has {count} elements"),
+        }));
     }
     aligned(data, || argument.to_owned())?;
     let bytes = count.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
     if bytes.is_none_or(|bytes| data.addr().checked_add(bytes).is_none()) {
-        return Err(invalid(format!("{count} {argument} do not fit in memory")));
+        return Err(invalid(format!("{argument}: {count} elements do not fit in memory")));
     }
     Ok(())
 }

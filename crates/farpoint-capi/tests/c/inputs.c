@@ -74,10 +74,10 @@ static void buffers(void) {
     cloud.data = xyz + 3 * (COUNT - 1);
     CHECK(sample(cloud, &options) == FARPOINT_OK);
     cloud.buffer = NULL;
-    INVALID(sample(cloud, &options), "buffer is NULL, but 1200");
+    INVALID(sample(cloud, &options), "buffer is NULL, but has 1200");
     cloud.buffer = xyz;
     cloud.buffer_size = SIZE_MAX;
-    INVALID(sample(cloud, &options), "no memory");
+    INVALID(sample(cloud, &options), "do not fit in memory");
 }
 
 static void enums_and_flags(void) {
@@ -162,7 +162,7 @@ static void sizes(void) {
     }
     INVALID(sample(cloud, NULL), "farpoint_sample_options is NULL");
     farpoint_sample_options options = sample_options(3);
-    INVALID(farpoint_sample(cloud, &options, NULL), "place for the result is NULL");
+    INVALID(farpoint_sample(cloud, &options, NULL), "pointer to the result is NULL");
     unsigned char bytes[sizeof options + 1];
     memcpy(bytes + 1, &options, sizeof options);
     INVALID(sample(cloud, (const farpoint_sample_options *)(const void *)(bytes + 1)),
@@ -174,7 +174,7 @@ static void lists_and_texts(void) {
     farpoint_sample_options options = sample_options(3);
     size_t rows[3] = {1, 2, 2};
     options.start_count = 2;
-    INVALID(sample(cloud, &options), "starts is NULL, but 2");
+    INVALID(sample(cloud, &options), "starts is NULL, but has 2");
     options.starts = rows;
     options.random_start = 1;
     INVALID(sample(cloud, &options), "starts and random_start are both set");
@@ -184,13 +184,13 @@ static void lists_and_texts(void) {
     rows[2] = COUNT;
     INVALID(sample(cloud, &options), "start index 100 is outside");
     options = sample_options(3), options.row_count = 4;
-    INVALID(sample(cloud, &options), "rows is NULL, but 4");
+    INVALID(sample(cloud, &options), "rows is NULL, but has 4");
     options.rows = rows, options.row_count = 3;
     INVALID(sample(cloud, &options), "row 100 at place 2");
     rows[2] = 1;
     INVALID(sample(cloud, &options), "row 1 is selected twice");
     options.row_count = SIZE_MAX / 2;
-    INVALID(sample(cloud, &options), "no memory");
+    INVALID(sample(cloud, &options), "do not fit in memory");
     options.row_count = 0;
     INVALID(sample(cloud, &options), "no usable point");
     options = sample_options(3), options.algorithm = "fast";

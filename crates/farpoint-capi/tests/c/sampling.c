@@ -223,10 +223,10 @@ static void batches(void) {
     INVALID(farpoint_sample_batch(clouds, CLOUDS, options, 2, results), "2 options for 5 clouds");
     CHECK(results[0] == NULL && results[CLOUDS - 1] == NULL);
     INVALID(farpoint_sample_batch(NULL, 3, options, 1, results), "clouds is NULL");
-    INVALID(farpoint_sample_batch(clouds, CLOUDS, options, 1, NULL), "place for the result is NULL");
-    INVALID(farpoint_sample_batch(clouds, CLOUDS, NULL, 1, results), "is NULL; give one");
+    INVALID(farpoint_sample_batch(clouds, CLOUDS, options, 1, NULL), "pointer to the result is NULL");
+    INVALID(farpoint_sample_batch(clouds, CLOUDS, NULL, 1, results), "is NULL; pass one");
     options[0].count = 1000;
-    INVALID(farpoint_sample_batch(clouds, CLOUDS, options, 1, results), "cloud 0 of the batch: 1000 samples");
+    INVALID(farpoint_sample_batch(clouds, CLOUDS, options, 1, results), "cloud 0 of the batch: cannot take 1000 samples");
     clouds[2].scalar = FARPOINT_FLOAT64;
     INVALID(farpoint_sample_batch(clouds, CLOUDS, options, 1, results), "cloud 2");
     for (size_t i = 0; i < CLOUDS; i++) {
