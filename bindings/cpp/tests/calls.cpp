@@ -313,7 +313,7 @@ TEST(an_index) {
     CHECK(right == 50);
 
     const auto floats = clouds::random<float>(20, 21);
-    CHECK_THROWS(invalid_argument, "type double where float", farpoint::knn(floats, index, 2));
+    CHECK_THROWS(invalid_argument, "type double, expected float", farpoint::knn(floats, index, 2));
     CHECK_THROWS(invalid_argument, "an index that is NULL", farpoint::knn(asking, first, 2));
     const std::vector<std::array<float, 3>> nothing;
     CHECK_THROWS(invalid_argument, "", (void)farpoint::Index(nothing));
