@@ -38,7 +38,7 @@ def parts():
         "record of the arguments of knn": lambda: _search_arguments.nearest_request(4),
         "record of the arguments of nearest": lambda: matching._search(None, None, True, 2, None, False, False),
         "library of two arrays": lambda: library_of_pair(points, points),
-        "what was met, of a cloud": lambda: shape_cache.lookup(few, torch_sampling._prepare_sampling, points, points),
+        "a shape that is in the cache, of a cloud": lambda: shape_cache.lookup(few, torch_sampling._prepare_sampling, points, points),
         "of it, by the compiled module": lambda: shape_cache._cache.find(torch_sampling._prepare_sampling, few, points, points),
         "of it, a look at modes and transforms": fast_path.is_watched,
         "current device": lambda: fast_path.maker(0),
