@@ -23,7 +23,7 @@ Options follow a colon: ``radius:nvox=24``, ``npdu:order=morton,window=64``, ``g
 
   By default an approximate sampler runs on all levels, with a quarter of the points each, without replacement.
 
-.. _proof: https://github.com/farpoint/farpoint/blob/main/docs/operators.md
+.. _proof: https://github.com/farpoint/farpoint/blob/main/docs/development/proofs.md#levels-are-prefixes
 """
 
 from __future__ import annotations
@@ -156,7 +156,8 @@ class Sampler:
             options["count"] = count
         elif points.shape[0] > 1:
             raise ValueError(
-                f"{self.name} gives a different number of points for each of {points.shape[0]} clouds; sample them one by one"
+                f"{self.name} gives a different number of points for each of {points.shape[0]} clouds; sample them "
+                "one by one"
             )
         sample = getattr(farpoint, f"sample_{self.method}")
         result: Tensor = sample(points, **options)
