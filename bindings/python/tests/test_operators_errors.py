@@ -73,7 +73,7 @@ def test_shapes_and_types(of):
 
 
 def test_errors_have_the_shape_that_was_passed(of):
-    """Of one cloud no batch is made in words, and no option is advised that searches do not have."""
+    """Messages about one cloud mention neither a batch nor an option that searches lack."""
     bad = X.copy()
     bad[2] = np.nan
     index = farpoint.Index(of(Y))
@@ -86,7 +86,7 @@ def test_errors_have_the_shape_that_was_passed(of):
         with refused(ValueError, "1 of 4 rows hold NaN or infinity, the first is row 2; remove them .*", r"\(4, 3\)") as error:
             call(of(bad), of(Y))
         text = str(error.value)
-        assert "(1, " not in text and "batch" not in text and "leave" not in text, text
+        assert "(1, " not in text and "batch" not in text and "skip" not in text, text
     for call in calls[:6]:
         with refused(ValueError, r"\(1, 4, 3\)|\(4, 3\)"):  # the index is of a cloud, the others of a batch
             call(of(bad[None]), of(Y[None]))
@@ -96,7 +96,7 @@ def test_errors_have_the_shape_that_was_passed(of):
         assert "cloud 1 of the batch: " in str(error.value) or call not in calls[:3]
     with refused(ValueError, r"remove them \("):
         farpoint.sample_ragged(of(bad), [0, 4], [2])
-    with refused(ValueError, "remove them or ask to leave them out"):
+    with refused(ValueError, 'remove them or pass on_bad="skip"'):
         farpoint.sample(of(bad), 2)
     for call in calls[:3]:
         with refused(ValueError, r"empty cloud|no usable point", r"\(4, 3\)") as error:

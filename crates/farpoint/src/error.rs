@@ -22,7 +22,7 @@ pub enum Error {
     /// A row holds NaN or infinity.
     #[error(
         "{count} of {points} rows hold NaN or infinity, the first is row {first}; \
-         remove them or ask to leave them out"
+         remove them or set `bad_rows` to skip them"
     )]
     BadRows {
         /// First bad row.

@@ -15,7 +15,7 @@ use crate::check;
 use crate::interrupt;
 use anyhow::{Result, bail, ensure};
 use choose::Chooser;
-use farpoint_io::bag::{Bag, recordings};
+use farpoint_io::bag::{Bag, bag_files};
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -58,7 +58,7 @@ pub(crate) fn is_partial(error: &anyhow::Error) -> bool {
 
 /// Returns whether a folder is a bag.
 pub(crate) fn is_folder(path: &Path) -> Result<bool> {
-    Ok(recordings(path)?.is_some())
+    Ok(bag_files(path)?.is_some())
 }
 
 /// Returns the bag at `path`, or `None` if the options select one message of it.
@@ -67,7 +67,7 @@ pub(crate) fn find(path: &Path, reading: &Reading) -> Result<Option<BagInput>> {
         return Ok(None);
     }
     let bag_input = |files, folder| BagInput { path: path.to_owned(), files, folder };
-    if let Some(files) = recordings(path)? {
+    if let Some(files) = bag_files(path)? {
         return Ok(Some(bag_input(files, true)));
     }
     // Pipes can be read once only.

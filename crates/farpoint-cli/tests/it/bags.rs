@@ -1,7 +1,7 @@
 //! Bags on the command line.
 
+use crate::bag_fixtures::{File, MessageLayout, OUSTER, ZSTD, cloud, drive, records};
 use crate::common::{Folder, indices};
-use crate::recordings::{File, MessageLayout, OUSTER, ZSTD, cloud, drive, records};
 use farpoint_io::bag::{Encoding, PointCloud2};
 
 const MESSAGE: u8 = mcap::records::op::MESSAGE;

@@ -1,4 +1,4 @@
-"""MCAP recordings made by rosbags, cut down by the command, read back by software that is not ours."""
+"""MCAP bags made by rosbags, sampled by the command, read back by other software."""
 
 import hashlib
 import json

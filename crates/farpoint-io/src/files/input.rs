@@ -34,7 +34,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
         return decode(Cow::Owned(bytes), name, options);
     }
     #[cfg(feature = "mcap")]
-    if let Some(files) = bag::recordings(path)? {
+    if let Some(files) = bag::bag_files(path)? {
         return bag::read_of(&name, &files, options);
     }
     let mut file = File::open(path).map_err(fail)?;

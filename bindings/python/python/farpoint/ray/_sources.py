@@ -323,5 +323,5 @@ def _non_finite_start(row: int) -> str:
 def _non_finite_rows(first: int, count: int, rows: int) -> str:
     return (
         f"row {first} and {count - 1} others of {rows} have NaN or infinity; "
-        'leave them out with on_bad="skip"'
+        'remove them or pass on_bad="skip"'
     )
