@@ -1,4 +1,4 @@
-//! Many files: the manifest of a run over them, and the work on one, for processes that Python starts.
+//! Many files: the manifest of a run, and the processing of a single file in Python's worker processes.
 
 use crate::files::{options as reading, writing};
 use crate::limited;

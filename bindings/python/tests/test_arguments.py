@@ -227,7 +227,7 @@ def test_masked_numbers():
         (lambda: farpoint.quality(POINTS, rows), "indices"),
         (lambda: farpoint.sample(np.stack([POINTS] * 2), 5, lengths=rows), "lengths"),
     ]:
-        with pytest.raises(ValueError, match=f"{what} has masked values; leave them out"):
+        with pytest.raises(ValueError, match=f"{what} has masked values; remove them"):
             call()
 
 

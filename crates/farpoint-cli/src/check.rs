@@ -45,7 +45,7 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
             let through_disk = args.spool.is_some() || args.memory.is_some();
             ensure!(
                 !(through_disk && writing.is_copc(path)),
-                "--memory and --spool go through the disk, and COPC is made in memory; leave them out"
+                "--memory and --spool cannot be used with COPC, which is built in memory; remove them"
             );
         }
         Some(path) => cloud(path, inputs, writing)?,
@@ -117,7 +117,7 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
     let allowed = many.merge.then_some("--recursive");
     match many.set_option().filter(|option| allowed != Some(*option)) {
         Some(option) if many.merge => {
-            bail!("{option} is for separate files, and --merge makes them one cloud; leave one out")
+            bail!("{option} cannot be used with --merge, which reads the files as one cloud; remove one")
         }
         Some(option) => bail!("{option} is for several files; add --output-dir, or leave it out"),
         None => Ok(()),
@@ -382,7 +382,7 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
         );
         ensure!(
             !args.input.rows.f32,
-            "--f32 moves the cloud, and --keep centroid would write it there; leave one out"
+            "--f32 shifts the cloud, and --keep centroid would write shifted positions; remove one"
         );
     }
     Ok(())

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &args::Convert) -> Result<()> {
     if many.output_dir.is_some() || many.one.is_some() {
         ensure!(
             args.output.is_none(),
-            "--output is one file, and --output-dir a folder of them; leave one out"
+            "--output and --output-dir cannot be used together; remove one"
         );
         return many::convert(args);
     }

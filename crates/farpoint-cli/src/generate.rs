@@ -48,7 +48,7 @@ fn labeled(kind: GeneratedKind) -> Result<Setting> {
     })
 }
 
-/// Returns a cloud with columns red, green, blue or intensity, and label: -1 for points of no class.
+/// Returns a cloud with columns red, green, blue or intensity, and label: -1 for points without a class.
 fn with_columns(scene: Labeled) -> Cloud {
     let mut cloud = Cloud::new(Coordinates::F32(scene.points));
     match scene.paint {

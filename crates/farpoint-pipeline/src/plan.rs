@@ -144,7 +144,7 @@ impl Request {
         let limits = &self.limits;
         if !self.is_exact() {
             let is_set = limits.memory.is_some() || limits.spool.is_some();
-            refuse_if(is_set, "--memory and --spool are for exact algorithms; leave them out")?;
+            refuse_if(is_set, "--memory and --spool require an exact algorithm; remove them")?;
             return Ok(None);
         }
         refuse_if(

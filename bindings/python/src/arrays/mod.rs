@@ -77,7 +77,7 @@ pub(crate) fn clouds<'a, T: Scalar + Element>(
 ) -> PyResult<(Vec<View<'a, T>>, bool)> {
     view::of(array).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "the points must be an array of shape (N, D) or (B, N, D) with D of 1 or more ({})",
+            "the points must be an array of shape (N, D) or (B, N, D) with D at least 1 ({})",
             about(array.as_untyped())
         ))
     })

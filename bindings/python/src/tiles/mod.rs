@@ -48,6 +48,6 @@ fn axes<T: Scalar + Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[Vec<
 fn check_finite<T: Scalar>(axes: &[Vec<T>; 3]) -> PyResult<()> {
     match axes.iter().flatten().all(|x| x.is_finite()) {
         true => Ok(()),
-        false => Err(PyValueError::new_err("points of tiles must not hold NaN or infinity")),
+        false => Err(PyValueError::new_err("points of tiles must be finite")),
     }
 }

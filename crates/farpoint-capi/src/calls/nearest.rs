@@ -69,7 +69,7 @@ impl farpoint_nearest_result {
         })
     }
 
-    /// Returns both directions of a pair.
+    /// Returns the results of both directions of a pair.
     pub(super) fn both(both: &Either<Arc<Chamfer<f32>>, Arc<Chamfer<f64>>>) -> [Self; 2] {
         match both {
             Either::Single(both) => {

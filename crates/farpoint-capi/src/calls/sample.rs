@@ -108,7 +108,7 @@ pub unsafe extern "C" fn farpoint_sample_result_free(result: *mut farpoint_sampl
     unsafe { free(result) }
 }
 
-/// Returns the members of a sample, valid until it is freed; all 0 for NULL, the text empty.
+/// Returns a view of a sample, valid until it is freed. For NULL, all numbers are 0 and the text is empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_sample_result_view(
     result: *const farpoint_sample_result,

@@ -142,7 +142,7 @@ pub fn check_output(
     if fs::metadata(path)
         .is_ok_and(|existing| existing.is_file() && existing.permissions().readonly())
     {
-        return Err(refuse(READ_ONLY.into(), "make it writable, or write to another name"));
+        return Err(refuse(READ_ONLY.into(), "make it writable, or choose another output"));
     }
     let folder = folder_of(path);
     if !folder.is_dir() {

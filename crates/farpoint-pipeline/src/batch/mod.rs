@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The files of a run, each of which ends with a row in the manifest.
+/// Files of a run; the manifest gets a row for each.
 #[derive(Debug)]
 pub struct Batch {
     files: Vec<File>,

@@ -30,7 +30,7 @@ pub enum Method {
         /// Point of a cell that is kept.
         keep: Keep,
     },
-    /// Points at even steps along a Morton curve (EdgePC, Ying et al., ISCA 2023). Approximate.
+    /// Points at equal intervals along a Morton curve (EdgePC, Ying et al., ISCA 2023). Approximate.
     /// Needs no order, as it sorts; returns exactly M.
     Morton {
         /// Bits per axis, 1 to 21: 10 as published, 21 for clouds with finer detail.

@@ -38,7 +38,7 @@ def pair_of(x: Any, y: Any) -> tuple[Array, Array]:
             f"both must be clouds (N, D), or batches (B, N, D) of the same B and D ({about})"
         )
     if a.shape[0] > 0 and 0 in (a.shape[1], b.shape[1]):
-        raise ValueError(f"an empty cloud ({about})")
+        raise ValueError(f"empty cloud; both clouds need points ({about})")
     return a, b
 
 

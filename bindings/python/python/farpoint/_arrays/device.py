@@ -54,7 +54,7 @@ class Array:
             raise TypeError(f"the points must be float32 or float64 ({name(array)})")
         if len(self.shape) not in (2, 3) or self.shape[-1] == 0:
             raise ValueError(
-                "the points must be an array of shape (N, D) or (B, N, D) with D of 1 or more "
+                "the points must be an array of shape (N, D) or (B, N, D) with D at least 1 "
                 f"({name(array)})"
             )
         self.batch = len(self.shape) == 3

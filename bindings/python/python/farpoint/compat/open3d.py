@@ -1,4 +1,4 @@
-"""Replacement of methods of Open3D's point clouds: as functions of a cloud, or patched into Open3D by
+"""Drop-in replacement for methods of Open3D's point clouds: as functions of a cloud, or patched into Open3D by
 ``install()``.
 
     from farpoint.compat import open3d as fast

@@ -199,7 +199,7 @@ def array_source(points: Any, tiles: int) -> CutSource:
 def dataset_source(dataset: Any, columns: Sequence[str] | None, tiles: int) -> CutSource:
     """Returns the source of a dataset, with rows in the order of its blocks."""
     if columns is not None and not all(isinstance(name, str) for name in columns):
-        raise TypeError(f"xyz is {columns!r}; of a data set, columns are given by name")
+        raise TypeError(f"xyz is {columns!r}; columns of a data set must be names")
     options = dataset.context.execution_options
     previous, options.preserve_order = options.preserve_order, True
     try:

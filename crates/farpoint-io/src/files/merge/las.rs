@@ -150,7 +150,7 @@ fn warn_of_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     }
 }
 
-/// Returns the dimensions of the merged records and their length; warns of missing fields.
+/// Returns the dimensions and the length of the merged records; warns about missing fields.
 fn fields(
     files: &[File<'_>],
     format: u8,

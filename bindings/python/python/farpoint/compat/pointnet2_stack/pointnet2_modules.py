@@ -1,4 +1,4 @@
-"""Replacement of ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_modules``: layers for concatenated
+"""Drop-in replacement for ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_modules``: layers for concatenated
 clouds.
 
 Parameters, their initialization and their names in ``state_dict`` are the original's, so that checkpoints
