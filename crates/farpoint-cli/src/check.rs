@@ -117,7 +117,9 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
     let allowed = many.merge.then_some("--recursive");
     match many.set_option().filter(|option| allowed != Some(*option)) {
         Some(option) if many.merge => {
-            bail!("{option} cannot be used with --merge, which reads the files as one cloud; remove one")
+            bail!(
+                "{option} cannot be used with --merge, which reads the files as one cloud; remove one"
+            )
         }
         Some(option) => bail!("{option} is for several files; add --output-dir, or leave it out"),
         None => Ok(()),
