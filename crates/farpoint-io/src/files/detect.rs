@@ -54,7 +54,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
         return Err(Error::UnknownFormat {
             name: name.to_owned(),
             what: "the file is empty".into(),
-            fix: "fetch or export it again".into(),
+            fix: "download or export it again".into(),
         });
     }
     refuse_compressed(bytes, name, options)?;
@@ -78,7 +78,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
             return Err(Error::UnknownFormat {
                 name: name.to_owned(),
                 what: format!("the name says {format}, the content does not"),
-                fix: format!("{ADVICE}; otherwise fetch the file again"),
+                fix: format!("{ADVICE}; otherwise download the file again"),
             });
         }
         None => {}

@@ -28,7 +28,7 @@ pub enum Error {
         /// Advice to the user.
         fix: &'static str,
     },
-    /// A spool that cannot be used: another run's, cut short, changed, or of another input.
+    /// A spool that cannot be used: another run's, truncated, changed, or of another input.
     #[error("{}: {what}; {fix}", path.display())]
     Unusable {
         /// The file or folder.

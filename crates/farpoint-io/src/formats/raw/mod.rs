@@ -126,7 +126,7 @@ fn size_mismatch(values: &Values, size: u64, columns: usize) -> ParseError {
         (3..=16u64).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
     let fix = match (fits.is_empty(), columns::likely(values)) {
         (true, _) => {
-            "no number of columns from 3 to 16 fits: the file is cut short or not raw float32"
+            "no number of columns from 3 to 16 fits: the file is truncated or not raw float32"
                 .into()
         }
         (false, Some(likely)) => {
