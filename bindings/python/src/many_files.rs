@@ -66,7 +66,7 @@ impl FileWorker {
             (Some(count), None, None) => Wanted::Count(count),
             (None, Some(ratio), None) => Wanted::Ratio(ratio),
             (None, None, Some(spacing)) => Wanted::Spacing(length(spacing)?),
-            _ => return Err(PyValueError::new_err("give one of count, ratio and spacing")),
+            _ => return Err(PyValueError::new_err("pass one of count, ratio and spacing")),
         };
         target
             .amount(1.0)

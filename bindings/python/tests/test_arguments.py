@@ -361,7 +361,7 @@ def test_weights_say_what_power_they_have():
     first = farpoint.inverse_distance_weights(plain, 1)
     np.testing.assert_array_equal(first, farpoint.inverse_distance_weights(plain.distances, 1, squared=False))
     assert not np.array_equal(result, first)
-    with pytest.raises(TypeError, match="give squared=True or squared=False"):
+    with pytest.raises(TypeError, match="pass squared=True or squared=False"):
         farpoint.inverse_distance_weights(squared.distances)
     with pytest.raises(ValueError, match="power=1 needs plain distances; search with squared=False"):
         farpoint.inverse_distance_weights(squared, 1)

@@ -127,7 +127,7 @@ def test_offsets_of_one_side(of):
     x, y = of(X), of(Y)
     with refused(ValueError, "x_offsets are given without y_offsets"):
         farpoint.knn(x, y, 3, x_offsets=[0, 4])
-    with refused(ValueError, "give one of them"):
+    with refused(ValueError, "pass one of them"):
         farpoint.knn(x, y, 3, x_offsets=[0, 4], y_offsets=[0, 5], x_lengths=[4])
     with refused(ValueError, "2 clouds .* 1"):
         farpoint.knn(x, y, 3, x_offsets=[0, 2, 4], y_offsets=[0, 5])
@@ -239,7 +239,7 @@ def test_weights(of):
 
 def test_an_index_of_other_clouds():
     index = farpoint.Index(Y)
-    with refused(ValueError, "give one of them"):
+    with refused(ValueError, "pass one of them"):
         farpoint.Index(Y, y_lengths=[5], y_offsets=[0, 5])
     with refused(ValueError, "index is of other clouds"):
         neighbors.knn(X, Y, 2) and index.__class__.knn(changed(index, Y[:4]), X, 2)

@@ -189,7 +189,7 @@ pub(crate) fn lookup<E: Enumeration, T: Copy>(
     }
     let names: Vec<_> =
         table.iter().map(|(name, _)| format!("{name:?} ({})", value_of(*name))).collect();
-    Err(invalid(format!("{member} is {value}; give {}", names.join(", "))))
+    Err(invalid(format!("{member} is {value}; use {}", names.join(", "))))
 }
 
 #[cfg(test)]
@@ -285,6 +285,6 @@ mod tests {
         // SAFETY: as large as an `i32`, and aligned.
         unsafe { other.as_mut_ptr().cast::<i32>().write(-3) };
         let error = lookup(other, "member", &table).unwrap_err().text;
-        assert_eq!(error, "member is -3; give FARPOINT_CPU (0), FARPOINT_CUDA (1)");
+        assert_eq!(error, "member is -3; use FARPOINT_CPU (0), FARPOINT_CUDA (1)");
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn order_options(args: &args::Order) -> Result<()> {
     args.filters.filter().map_err(|error| anyhow!(error))?;
     ensure!(
         args.filters.point_of_cell().is_none(),
-        "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
+        "--keep without a field is for 'sample' with --algorithm grid; use a field and its values"
     );
     exact_only(&args.run, &args.place)
 }
@@ -107,7 +107,7 @@ pub(crate) fn page_output(options: &args::PageOptions, inputs: &[&Path]) -> Resu
     page(options.max_points())?;
     ensure!(
         path != Path::new("-"),
-        "--view -: a page beside another output can't go to stdout; give it a name"
+        "--view -: a page beside another output can't go to stdout; set a file name"
     );
     file("--view", path, &["html", "htm"], inputs)
 }
@@ -130,7 +130,7 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
 pub(crate) fn amount(amount: Amount) -> Result<()> {
     ensure!(
         amount != Amount::Ratio(0.0),
-        "--ratio 0: chooses no point; give a ratio above 0 (-n 0 writes a file without points)"
+        "--ratio 0: chooses no point; use a ratio above 0 (-n 0 writes a file without points)"
     );
     let Err(error) = amount.limit(usize::MAX) else { return Ok(()) };
     match amount {
@@ -170,7 +170,7 @@ pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<
         path.display()
     );
     if let Some(option) = writing.copc_option() {
-        bail!("{option} is for COPC; give an output that ends in .copc.laz, or leave it out");
+        bail!("{option} is for COPC; use an output that ends in .copc.laz, or leave it out");
     }
     cloud_output(path, inputs, writing, None)
 }
@@ -231,7 +231,7 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
         "{option} {name}: the folder {} does not exist; create it first, or write elsewhere",
         folder.display()
     );
-    ensure!(!path.is_dir(), "{option} {name}: is a folder; give the name of a file");
+    ensure!(!path.is_dir(), "{option} {name}: is a folder; use the name of a file");
     ensure!(!inputs.contains(&path), "{option} {name}: is the input; write to another name");
     Ok(())
 }
@@ -252,7 +252,7 @@ fn different(option: &str, path: &Path, other: &str, other_path: Option<&Path>) 
     let name = path.display();
     ensure!(
         other_path != Some(path),
-        "{option} {name}: {other} names the same file; give two names"
+        "{option} {name}: {other} names the same file; use two names"
     );
     Ok(())
 }

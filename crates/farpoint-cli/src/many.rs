@@ -149,7 +149,7 @@ impl ManyFiles<'_> {
         };
         ensure!(
             !out.is_file(),
-            "--output-dir {}: is a file; give the name of a folder",
+            "--output-dir {}: is a file; use the name of a folder",
             out.display()
         );
         if let Some(format) = self.request.writing.format {

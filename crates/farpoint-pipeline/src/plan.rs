@@ -149,12 +149,12 @@ impl Request {
         }
         refuse_if(
             limits.spool.is_none() && limits.resume,
-            "--resume needs the folder of the interrupted run; give it by --spool",
+            "--resume needs the folder of the interrupted run; set it with --spool",
         )?;
         if limits.memory.is_some() || limits.spool.is_none() {
             return Ok(limits.memory);
         }
-        let unknown = || "the free memory of this system is unknown; give --memory".to_owned();
+        let unknown = || "the free memory of this system is unknown; set --memory".to_owned();
         Ok(Some(share(memory::available().ok_or_else(unknown)?)))
     }
 

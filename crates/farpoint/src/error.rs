@@ -53,7 +53,7 @@ pub enum Error {
         index: usize,
     },
     /// An index of a row that is not selected.
-    #[error("{what} index {index} is not one of the selected rows; give one of them")]
+    #[error("{what} index {index} is not one of the selected rows; pass one of them")]
     NotSelected {
         /// Kind of index: `"start"`, `"sample"` or `"nearest"`.
         what: &'static str,
@@ -84,7 +84,7 @@ pub enum Error {
         places: [usize; 2],
     },
     /// An empty list of start indices.
-    #[error("the list of start indices is empty; give at least one")]
+    #[error("the list of start indices is empty; pass at least one")]
     NoStart,
     /// More start indices than samples.
     #[error("{starts} start indices do not fit in {samples} samples")]

@@ -42,7 +42,7 @@ def new_request(
     """Returns checked arguments of ``sample``."""
     if (count is None) + (ratio is None) + (spacing is None) != 2:
         raise ValueError(
-            f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
+            f"pass one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
         )
     if count is not None:
         count = _arguments.count(count)
@@ -59,13 +59,13 @@ def new_request(
     selected = None
     if rows is not None or mask is not None:
         if rows is not None and mask is not None:
-            raise ValueError("give rows or mask, not both")
+            raise ValueError("pass rows or mask, not both")
         selected = Selection(rows, mask)
     elif start is None:
         start = FIRST
     if seed is not None:
         if not (start is None or isinstance(start, int) and start == 0):
-            raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+            raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
         seed = _arguments.seed(lazy_torch.seed_of(seed))
     return Sampling(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",

@@ -207,7 +207,7 @@ def inverse_distance_weights(
         squared, distances = distances.squared, distances.distances
     if squared is None:
         raise TypeError(
-            "give squared=True or squared=False for an array of distances, or the result of knn"
+            "pass squared=True or squared=False for an array of distances, or the result of knn"
         )
     if squared and power == 1:
         raise ValueError("power=1 needs plain distances; search with squared=False")

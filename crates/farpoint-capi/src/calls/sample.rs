@@ -181,7 +181,7 @@ unsafe fn all_options(
 ) -> Result<Vec<farpoint_sample_options>, Failure> {
     if count != 1 && count != clouds {
         return Err(invalid(format!(
-            "{count} options for {clouds} clouds; give one for all, or one for each"
+            "{count} options for {clouds} clouds; pass one for all, or one for each"
         )));
     }
     let mut parsed: Vec<farpoint_sample_options> = Vec::new();
@@ -197,7 +197,7 @@ unsafe fn all_options(
         } else if next.size != bytes {
             let name = farpoint_sample_options::NAME;
             return Err(invalid(format!(
-                "{name} {cloud} has the size {}, the first one {bytes}; give all the same",
+                "{name} {cloud} has the size {}, the first one {bytes}; use the same for all",
                 next.size
             )));
         }

@@ -112,7 +112,7 @@ macro_rules! typed {
                 type $T = f64;
                 $work
             }
-            (flags, _) => Err(invalid(format!("flags are {flags}; give 0"))),
+            (flags, _) => Err(invalid(format!("flags are {flags}; use 0"))),
         }
     };
 }

@@ -44,7 +44,7 @@ impl FromStr for KeepValue {
             return text.parse().map(Self::Rows);
         }
         Keep::from_str(text, false).map(Self::Point).map_err(|_| {
-            "give a field and its values, such as classification=2,6; or for --algorithm grid first, random, \
+            "use a field and its values, such as classification=2,6; or for --algorithm grid first, random, \
              center or centroid"
                 .into()
         })

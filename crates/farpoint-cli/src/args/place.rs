@@ -112,7 +112,7 @@ impl std::str::FromStr for StartAt {
         }
         let rows = text.split(',').map(|row| row.trim().parse());
         let rows: Result<_, _> = rows.collect();
-        rows.map(Self::Rows).map_err(|_| "give a row number (the first is 0) or 'random'".into())
+        rows.map(Self::Rows).map_err(|_| "use a row number (the first is 0) or 'random'".into())
     }
 }
 

@@ -74,7 +74,7 @@ fn check(args: &args::Compare) -> Result<()> {
     let stdout = Path::new("-");
     ensure!(
         args.picture() != Some(stdout) && args.csv.as_deref() != Some(stdout),
-        "only --json can go to stdout; give --output and --csv names"
+        "only --json can go to stdout; set --output and --csv to file names"
     );
     if let Some(path) = args.picture() {
         check::file("--output", path, &["png", "svg"], &[input])?;

@@ -12,7 +12,8 @@ use std::io::{self, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
-const ADVICE: &str = "if the name is wrong, give the format by --input-format (in Python: format=)";
+const ADVICE: &str =
+    "if the name is wrong, set the format with --input-format (in Python: format=)";
 
 impl FromStr for Format {
     type Err = Error;

@@ -93,7 +93,7 @@ impl Error {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => {
-                "the disk is full: free space, or give another folder by --spool (in Python: spool=); \
+                "the disk is full: free space, or choose another folder with --spool (in Python: spool=); \
                  a run in such a folder can be resumed with --resume"
             }
             _ => "check the folder and its permissions",

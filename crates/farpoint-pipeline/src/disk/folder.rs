@@ -50,7 +50,7 @@ impl Folder {
             Err(TryLockError::WouldBlock) => Err(Error::unusable(
                 &path,
                 "another run works in this folder",
-                "wait for it, or give another folder by --spool (in Python: spool=)",
+                "wait for it, or choose another folder with --spool (in Python: spool=)",
             )),
             Err(TryLockError::Error(source)) => Err(Error::written(&place, source)),
         }

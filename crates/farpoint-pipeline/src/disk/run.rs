@@ -159,7 +159,7 @@ impl Work<'_> {
         }
         if self.folder.has_other_files()? {
             let what = "contains other files";
-            return Err(Error::unusable(self.folder.path(), what, "give an empty folder"));
+            return Err(Error::unusable(self.folder.path(), what, "use an empty folder"));
         }
         Ok((self.make(identity.text(), observer)?, false))
     }

@@ -44,7 +44,7 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
     """Returns both clouds for kernels. Raises unless they are a pair of clouds."""
     if not isinstance(y, Tensor):
         raise TypeError(
-            f"x is a tensor and y is not ({about(x)}; {name(y)}); give a tensor, as "
+            f"x is a tensor and y is not ({about(x)}; {name(y)}); pass a tensor, as "
             "torch.as_tensor(y, device=x.device) makes"
         )
     x, y = checked(x), checked(y)

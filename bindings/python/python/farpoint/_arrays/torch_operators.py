@@ -80,7 +80,7 @@ def _arguments(
     """Returns clouds, lengths and offsets for the operators."""
     if not isinstance(y, Tensor):
         raise TypeError(
-            f"x is a tensor and y is not ({about(x)}; {name(y)}); give a tensor, as "
+            f"x is a tensor and y is not ({about(x)}; {name(y)}); pass a tensor, as "
             "torch.as_tensor(y, device=x.device) makes"
         )
     same = y is x

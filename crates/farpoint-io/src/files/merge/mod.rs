@@ -79,7 +79,7 @@ impl Merged {
             readers.push(if readers.len() < OPEN { reader } else { reader.closed() });
         }
         let Some(first) = readers.first() else {
-            let fix = "give at least one";
+            let fix = "pass at least one";
             return Err(Error::merge("no file", "there is nothing to merge", fix));
         };
         let name = match readers.len() {
