@@ -95,7 +95,7 @@ fn read(
     File::read(cloud, reading)
 }
 
-/// As `read`, from the bytes of a file of this name.
+/// Like `read`, from the bytes of a file of this name.
 #[pyfunction]
 fn read_bytes(
     py: Python<'_>,

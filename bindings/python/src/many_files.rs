@@ -117,7 +117,7 @@ impl FileWorker {
         })
     }
 
-    /// As `sample`, through a spool on the disk, with about this many bytes of memory. Handles Ctrl-C.
+    /// Like `sample`, through a spool on the disk, with about this many bytes of memory. Handles Ctrl-C.
     fn sample_limited(
         &self,
         py: Python<'_>,

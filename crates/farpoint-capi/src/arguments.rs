@@ -61,13 +61,13 @@ pub(crate) unsafe fn structure<S: Versioned>(pointer: *const S) -> Result<S, Fai
     Ok(read)
 }
 
-/// As `structure`; `None` for NULL.
+/// Like `structure`; `None` for NULL.
 ///
 /// # Safety
-/// As `structure`.
+/// Same as `structure`.
 ///
 /// # Errors
-/// As `structure`, NULL excepted.
+/// Same as `structure`, NULL excepted.
 pub(crate) unsafe fn optional<S: Versioned>(pointer: *const S) -> Result<Option<S>, Failure> {
     if pointer.is_null() {
         return Ok(None);
@@ -99,7 +99,7 @@ pub(crate) unsafe fn list<'a, T>(
 /// Checks an array's address.
 ///
 /// # Errors
-/// As `list`.
+/// Same as `list`.
 pub(crate) fn check_list<T>(data: *const T, count: usize, argument: &str) -> Result<(), Failure> {
     if data.is_null() && count > 0 {
         return Err(invalid(match count {

@@ -17,7 +17,7 @@ pub(crate) unsafe fn write_result<R>(
     unsafe { write_results(place, 1, || work().map(|result| vec![result])) }
 }
 
-/// As `write_result`, for `count` results, of which C gets all or none.
+/// Like `write_result`, for `count` results, of which C gets all or none.
 ///
 /// # Safety
 /// `place` is NULL, or `count` addresses can be written there.

@@ -119,10 +119,10 @@ impl farpoint_points {
     /// Returns a cloud of coordinates in C's memory.
     ///
     /// # Safety
-    /// As `read`.
+    /// Same as `read`.
     ///
     /// # Errors
-    /// As `read`.
+    /// Same as `read`.
     unsafe fn in_memory<'a, T: Number>(&'a self) -> Result<RawPoints<'a, T>, Failure> {
         if self.flags & !FARPOINT_BYTE_SWAPPED != 0 {
             let text = "use 0 or FARPOINT_BYTE_SWAPPED (1)";
@@ -236,7 +236,7 @@ pub(crate) fn precision_of(clouds: &[farpoint_points]) -> Result<Precision, Fail
 /// Reads the clouds of a batch.
 ///
 /// # Safety
-/// As `farpoint_points::read` of each.
+/// Same as `farpoint_points::read` of each.
 ///
 /// # Errors
 /// Those of the first cloud at fault, which is named.

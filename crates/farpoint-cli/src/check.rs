@@ -175,7 +175,7 @@ pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<
     cloud_output(path, inputs, writing, None)
 }
 
-/// As [`cloud`], of points in farthest-first order: [`Writing::levels`] are written as COPC.
+/// Like [`cloud`], of points in farthest-first order: [`Writing::levels`] are written as COPC.
 fn farthest_first(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
     if !writing.is_copc(path) {
         return cloud(path, inputs, writing);

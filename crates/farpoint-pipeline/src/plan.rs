@@ -109,7 +109,7 @@ impl Request {
     /// Plans the work on one file through the disk, whatever its size, with `memory` bytes of memory.
     ///
     /// # Errors
-    /// As [`disk::open`], and if an option is for clouds in memory.
+    /// Same as [`disk::open`], and if an option is for clouds in memory.
     pub fn through_disk<'a>(
         &'a self,
         files: Files<'a>,

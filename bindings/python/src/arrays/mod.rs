@@ -83,7 +83,7 @@ pub(crate) fn clouds<'a, T: Scalar + Element>(
     })
 }
 
-/// As `clouds`, without the padding of a batch.
+/// Like `clouds`, without the padding of a batch.
 pub(crate) fn cut<'a, T: Scalar + Element>(
     array: &'a Bound<'_, PyArrayDyn<T>>,
     lengths: Option<&[usize]>,

@@ -173,7 +173,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_f_score(
 }
 
 /// # Safety
-/// As `farpoint_chamfer` and `farpoint_chamfer_batch`.
+/// Same as `farpoint_chamfer` and `farpoint_chamfer_batch`.
 unsafe fn chamfer(
     pairs: Pairs<'_>,
     options: *const farpoint_match_options,

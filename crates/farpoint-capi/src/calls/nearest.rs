@@ -210,7 +210,7 @@ pub(super) unsafe fn run_and_job(
 }
 
 /// # Safety
-/// As `farpoint_nearest` and `farpoint_nearest_batch`.
+/// Same as `farpoint_nearest` and `farpoint_nearest_batch`.
 unsafe fn nearest(
     pairs: Pairs<'_>,
     options: *const farpoint_match_options,

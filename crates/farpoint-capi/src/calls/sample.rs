@@ -135,7 +135,7 @@ impl farpoint_sample_result {
 }
 
 /// # Safety
-/// As `farpoint_sample`.
+/// Same as `farpoint_sample`.
 unsafe fn sample(
     points: &farpoint_points,
     options: *const farpoint_sample_options,
@@ -207,7 +207,7 @@ unsafe fn all_options(
 }
 
 /// # Safety
-/// As `farpoint_sample_batch`.
+/// Same as `farpoint_sample_batch`.
 unsafe fn batch(
     clouds: &[farpoint_points],
     options: &[farpoint_sample_options],
@@ -235,7 +235,7 @@ unsafe fn batch(
 /// Returns the selected rows of each cloud.
 ///
 /// # Safety
-/// As `farpoint_sample_batch`.
+/// Same as `farpoint_sample_batch`.
 unsafe fn select_rows<'a, T: Number>(
     clouds: &'a [farpoint_points],
     options: &[farpoint_sample_options],

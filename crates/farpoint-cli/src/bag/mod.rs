@@ -77,7 +77,7 @@ pub(crate) fn find(path: &Path, reading: &Reading) -> Result<Option<BagInput>> {
     Ok(Some(bag_input(vec![path.to_owned()], false)))
 }
 
-/// As [`find`], or `None` unless it is the only input and goes into one output.
+/// Like [`find`], or `None` unless it is the only input and goes into one output.
 pub(crate) fn find_only(
     path: &Path,
     reading: &Reading,

@@ -41,7 +41,7 @@ pub fn write(
 /// Like [`write()`], into memory. The format is that of the cloud unless set in the options.
 ///
 /// # Errors
-/// As [`write()`], without [`Error::Write`].
+/// Same as [`write()`], without [`Error::Write`].
 pub fn write_bytes(
     cloud: &Cloud,
     rows: &[usize],

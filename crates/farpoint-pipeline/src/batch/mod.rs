@@ -32,7 +32,7 @@ impl Batch {
     /// Opens the manifest in `out`. Files finished in it need no work unless `force` is set.
     ///
     /// # Errors
-    /// As [`Manifest::open`].
+    /// Same as [`Manifest::open`].
     pub fn open(files: Vec<File>, out: &Path, digest: &str, force: bool) -> Result<Self, Error> {
         let manifest = Manifest::open(out)?;
         let finished = |file| manifest.finished(file, digest).filter(|_| !force).cloned();

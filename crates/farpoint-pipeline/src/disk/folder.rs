@@ -70,7 +70,7 @@ impl Folder {
         self.file(CLOUD).exists()
     }
 
-    /// Returns whether there are files of others. Half-made files of an earlier run are written anew.
+    /// Returns whether there are files of others. Half-made files of an earlier run are rewritten.
     pub(crate) fn has_other_files(&self) -> Result<bool, Error> {
         if self.temporary.is_some() {
             return Ok(false);

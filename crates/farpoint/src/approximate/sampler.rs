@@ -224,7 +224,7 @@ impl ApproximateSampler {
     /// Checks, without a cloud, that amount, start and options fit the method, and that devices of this kind have it.
     ///
     /// # Errors
-    /// As [`ApproximateSampler::sample`], and [`Error::NotOnDevice`].
+    /// Same as [`ApproximateSampler::sample`], and [`Error::NotOnDevice`].
     pub fn check(&self, device: DeviceKind) -> Result<(), Error> {
         run::check_job(self)?;
         if !self.method.devices().contains(&device) {
@@ -254,7 +254,7 @@ impl ApproximateSampler {
     /// Returns centroids of occupied cells with all threads: see [`On::centroids`].
     ///
     /// # Errors
-    /// As [`ApproximateSampler::sample`].
+    /// Same as [`ApproximateSampler::sample`].
     pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,

@@ -14,7 +14,7 @@ impl Reader {
     /// writes what it would write of the same rows of the whole cloud.
     ///
     /// # Errors
-    /// As [`Reader::read`].
+    /// Same as [`Reader::read`].
     pub fn some(&self, stored: Vec<u8>, threads: usize) -> Result<Cloud, Error> {
         let statistics = Arc::new(self.statistics(threads)?);
         Ok(Cloud { statistics: Some(statistics), ..self.stored_cloud(stored)? })

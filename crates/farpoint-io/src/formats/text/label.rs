@@ -33,7 +33,7 @@ fn advice() -> String {
         .into()
 }
 
-/// Facts about the first column in the lines of a text without a header.
+/// Facts about the first column in the lines of a text file without a header.
 pub(super) struct Labels {
     columns: usize,
     count: i64,
