@@ -147,8 +147,8 @@ def test_a_tensor_beside_an_array():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     for function in (farpoint.nearest, farpoint.chamfer):
         for x, y in [(torch.from_numpy(POINTS), POINTS), (POINTS, torch.from_numpy(POINTS))]:
-            with pytest.raises(TypeError, match="of one library.*torch.Tensor.*numpy.ndarray|"
-                                                "of one library.*numpy.ndarray.*torch.Tensor"):
+            with pytest.raises(TypeError, match="of the same library.*torch.Tensor.*numpy.ndarray|"
+                                                "of the same library.*numpy.ndarray.*torch.Tensor"):
                 function(x, y)
 
 

@@ -64,7 +64,7 @@ def test_shapes_and_types(of):
     for a, b in ((X[0], Y), (X[:, :2], Y), (X[None], Y), (X[None], np.stack([Y, Y]))):
         with refused(ValueError, "."):
             farpoint.knn(of(a), of(b), 3)
-    with refused(TypeError, "both clouds must be of one type"):
+    with refused(TypeError, "both clouds must be of the same type"):
         farpoint.knn(of(X.astype(np.float32)), y, 3)
     with refused(TypeError, "float32"):
         farpoint.knn(of(X > 0), of(Y > 0), 3)

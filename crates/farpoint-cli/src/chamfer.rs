@@ -88,7 +88,7 @@ fn check(args: &args::Chamfer) -> Result<()> {
 /// Checks two inputs and the outputs.
 fn files(args: &args::Chamfer) -> Result<()> {
     let stdin = Path::new("-");
-    ensure!(!args.search.recursive, "--recursive is for folders; use two of them, or leave it out");
+    ensure!(!args.search.recursive, "--recursive requires two folders; remove it otherwise");
     check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
     let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
     let name = path.display();

@@ -29,7 +29,7 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
     let SampleOutput { output, indices, writing, sorted } = &args.output;
     ensure!(
         !sorted || output.is_some() || indices.is_some(),
-        "--sorted has no effect without --output or --indices; add one, or leave it out"
+        "--sorted has no effect without --output or --indices; add one, or remove it"
     );
     let stdout = Path::new("-");
     let to_stdout = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
@@ -121,7 +121,7 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
                 "{option} cannot be used with --merge, which reads the files as one cloud; remove one"
             )
         }
-        Some(option) => bail!("{option} is for several files; add --output-dir, or leave it out"),
+        Some(option) => bail!("{option} is for several files; add --output-dir, or remove it"),
         None => Ok(()),
     }
 }
@@ -170,7 +170,7 @@ pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<
         path.display()
     );
     if let Some(option) = writing.copc_option() {
-        bail!("{option} is for COPC; use an output that ends in .copc.laz, or leave it out");
+        bail!("{option} is for COPC; use an output that ends in .copc.laz, or remove it");
     }
     cloud_output(path, inputs, writing, None)
 }
@@ -206,7 +206,7 @@ fn cloud_output(
 pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
     match writing.set_option() {
         Some(option) => {
-            bail!("{option} is for the points written; add {output}, or leave it out")
+            bail!("{option} is for the points written; add {output}, or remove it")
         }
         None => Ok(()),
     }
@@ -289,11 +289,11 @@ pub(crate) fn device(
         Device::Cuda => {
             check_kind(DeviceKind::Gpu)?;
             if let Some(option) = placement.cpu_option() {
-                bail!("{option} is for the CPU; leave it out, or use --device cpu");
+                bail!("{option} is for the CPU; remove it, or use --device cpu");
             }
-            placement.present().map_err(|error| {
-                anyhow!("--device cuda: {error}; use --device cpu or leave it out")
-            })
+            placement
+                .present()
+                .map_err(|error| anyhow!("--device cuda: {error}; use --device cpu or remove it"))
         }
         Device::Auto if supports(DeviceKind::Cpu).is_err() => {
             // If neither device can do it, the CPU's reason is the relevant one.
@@ -328,7 +328,7 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
     device(place, &job, &|kind| algorithm.check(kind))?;
     ensure!(
         run.seed.is_none() || run.start == Some(StartAt::Random),
-        "--seed is for a random start; add --start random, or leave it out"
+        "--seed is for a random start; add --start random, or remove it"
     );
     Ok(())
 }
@@ -347,7 +347,7 @@ fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
     ];
     match options.into_iter().find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
         Some((_, option, algorithm)) => {
-            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; leave it out"))
+            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; remove it"))
         }
         None => Ok(()),
     }
@@ -362,25 +362,23 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
         (args.place.simd.is_some(), "--simd"),
     ];
     if let Some((_, option)) = exact_only.into_iter().find(|(is_set, _)| *is_set) {
-        bail!(
-            "{option} is for exact algorithms, and --algorithm {name} is approximate; leave it out"
-        );
+        bail!("{option} is for exact algorithms, and --algorithm {name} is approximate; remove it");
     }
     ensure!(
         run.start.is_none() || method.has_start(),
         "--start is for exact algorithms, npdu and fastpoint, not --algorithm {name}; \
-         leave it out"
+         remove it"
     );
     let keep = args.approximate.keep;
     let random_start = run.start == Some(StartAt::Random);
     ensure!(
         run.seed.is_none() || name == "random" || keep == Some(Keep::Random) || random_start,
-        "--seed is for --algorithm random, --keep random and --start random; leave it out"
+        "--seed is for --algorithm random, --keep random and --start random; remove it"
     );
     if keep == Some(Keep::Centroid) {
         ensure!(
             args.output.indices.is_none(),
-            "--keep centroid makes new points, which have no rows for --indices; leave it out"
+            "--keep centroid makes new points, which have no rows for --indices; remove it"
         );
         ensure!(
             !args.input.rows.f32,

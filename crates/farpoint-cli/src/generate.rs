@@ -44,7 +44,7 @@ fn labeled(kind: GeneratedKind) -> Result<Setting> {
     let names: Vec<_> = Setting::ALL.iter().map(|setting| setting.name()).collect();
     kind.setting().ok_or_else(|| {
         let names = names.join(" and ");
-        anyhow::anyhow!("--labels is for {names}, and {} has no classes; leave it out", kind.name())
+        anyhow::anyhow!("--labels is for {names}, and {} has no classes; remove it", kind.name())
     })
 }
 

@@ -64,7 +64,7 @@ impl Request {
         match large {
             Some((reader, memory)) => {
                 if let Some(listed) = &self.listed {
-                    let message = "is for clouds that fit in memory; leave it out";
+                    let message = "is for clouds that fit in memory; remove it";
                     refuse_if(true, &format!("{} {message}", listed.option()))?;
                 }
                 self.disk_plan(reader, memory, None, files).map(Plan::ThroughDisk)
@@ -248,10 +248,10 @@ impl Request {
         let Some([option, what]) = self.unsupported_on_disk(files) else { return Ok(()) };
         Err(Error::Refused(match self.command {
             true => format!(
-                "{name}: {option} is for clouds in memory; leave it out, or allow more --memory"
+                "{name}: {option} is for clouds in memory; remove it, or allow more --memory"
             ),
             false => {
-                format!("{name}: {what} is for clouds in memory; leave it out, or leave memory out")
+                format!("{name}: {what} is for clouds in memory; remove it, or leave memory out")
             }
         }))
     }

@@ -156,7 +156,7 @@ pub enum Error {
     },
     /// A start for a method that does not start at a point.
     #[error(
-        "a start is for npdu and fastpoint, not for {0}, which does not start at a point; leave it out"
+        "a start is for npdu and fastpoint, not for {0}, which does not start at a point; remove it"
     )]
     StartNotForMethod(&'static str),
     /// An algorithm, method or option that the device does not have.

@@ -78,6 +78,6 @@ def gpu_for(points: Any, library: Any, device: Any) -> int | None:
     if library is not numpy:
         raise ValueError(
             f"device is for points in host memory, as NumPy arrays; these are sampled where they are "
-            f"({conversion.name(points)}): leave it out, or move them"
+            f"({conversion.name(points)}): remove it, or move them"
         )
     return None if str(device) == "cpu" else _arguments.gpu_number(device)

@@ -177,7 +177,7 @@ def sample_grid(
     if str(keep) == "centroid":
         raise ValueError('keep "centroid" makes new points, which have no indices; call farpoint.centroids')
     if seed is not None and keep != "random":
-        raise ValueError(f'seed is for keep="random", not keep={keep!r}; leave it out (got {seed=})')
+        raise ValueError(f'seed is for keep="random", not keep={keep!r}; remove it (got {seed=})')
     request = _request("grid", count, ratio, cell, on_bad, threads, seed=seed, keep=keep)
     return _indices(points, request, lengths, out)
 

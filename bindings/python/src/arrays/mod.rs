@@ -61,7 +61,7 @@ pub(crate) fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntype
     if x.dtype().is(y.dtype()) {
         return unknown_type(x);
     }
-    let text = format!("both clouds must be of one type ({} and {})", about(x), about(y));
+    let text = format!("both clouds must be of the same type ({} and {})", about(x), about(y));
     PyTypeError::new_err(text)
 }
 

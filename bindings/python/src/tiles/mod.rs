@@ -31,7 +31,7 @@ fn axes<T: Scalar + Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[Vec<
     use farpoint::Points;
     let (views, batch) = crate::arrays::clouds(array)?;
     let [cloud] = views.as_slice() else {
-        return Err(PyValueError::new_err("a batch has no tiles"));
+        return Err(PyValueError::new_err("tiles require a single cloud, not a batch"));
     };
     let (n, dim) = (cloud.len(), cloud.dim());
     if batch || dim > 3 {

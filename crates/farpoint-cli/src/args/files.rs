@@ -179,16 +179,16 @@ impl Writing {
                 return Err(format!("--scale {scale}: use a scale above 0, such as 0.001 or 1mm"));
             }
             if !las {
-                return Err(format!("--scale is for LAS and LAZ, not {format}; leave it out"));
+                return Err(format!("--scale is for LAS and LAZ, not {format}; remove it"));
             }
         }
         match self.precision.is_some() {
             true if las => Err(format!("--precision is not for {format}; use --scale")),
             true if format == Format::Raw => {
-                Err("--precision is not for raw float32; write NPY, or leave it out".into())
+                Err("--precision is not for raw float32; write NPY, or remove it".into())
             }
             true if format == Format::Text => {
-                Err("--precision is not for text, which holds any number; leave it out".into())
+                Err("--precision is not for text, which holds any number; remove it".into())
             }
             _ => Ok(()),
         }

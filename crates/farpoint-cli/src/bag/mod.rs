@@ -117,7 +117,7 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
     ensure!(!gpu, "messages are sampled in parallel on the CPU; leave out --device cuda and --gpu");
     check::sample_options(args)?;
     let Approximate { keep, .. } = &args.approximate;
-    let remedy = "is for one message; add --message K, or leave it out";
+    let remedy = "is for one message; add --message K, or remove it";
     let unsupported = [
         (args.output.indices.is_some(), "--indices"),
         (args.stats, "--stats"),
@@ -132,7 +132,7 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
         bail!("{option} {remedy}: a bag is written as a bag");
     }
     if let Some(option) = args.many.set_option() {
-        bail!("{option} is for several files; add --output-dir, or leave it out");
+        bail!("{option} is for several files; add --output-dir, or remove it");
     }
     let Some(output) = &args.output.output else {
         bail!(

@@ -85,7 +85,7 @@ fn check(args: &args::Compare) -> Result<()> {
     check::page_output(&args.page, &[input])?;
     ensure!(
         args.up.is_none() || args.picture().is_some() || args.page.view.is_some(),
-        "--up is for the picture and the page; leave it out, or leave out --no-picture"
+        "--up is for the picture and the page; remove it, or leave out --no-picture"
     );
     check::report(&args.report, &[input])
 }

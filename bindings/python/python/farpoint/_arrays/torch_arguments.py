@@ -49,7 +49,7 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
         )
     x, y = checked(x), checked(y)
     if x.dtype != y.dtype or x.device != y.device:
-        raise TypeError(f"both clouds must be of one type on one device ({about_pair(x, y)})")
+        raise TypeError(f"both clouds must be of the same type on the same device ({about_pair(x, y)})")
     shape, other, batch = x.shape, y.shape, x.dim() == 3
     same = x.dim() == y.dim() and shape[-1] == other[-1]
     if not same or (batch and shape[0] != other[0]):

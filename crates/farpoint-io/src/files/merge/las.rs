@@ -235,7 +235,7 @@ fn warn_of_missing(files: &[File<'_>], dimensions: &[Dimension], warnings: &mut 
             nothing.filter(|_| !dimensions.iter().any(|s| s.name == "extra_bytes"))
         {
             warnings.push(format!(
-                "{}: {} undescribed bytes per point are left out",
+                "{}: {} bytes per point without a description are left out",
                 file.reader.name(),
                 dimension.count
             ));
