@@ -276,7 +276,7 @@ def knn_query_and_group(
     """Group by ``idx``, or by ``knn_query`` if it is None; return the groups and the rows."""
     if idx is None:
         if nsample is None or offset is None:
-            raise ValueError("without idx, nsample and offset must be given")
+            raise ValueError("nsample and offset are required if idx is None")
         idx = knn_query(nsample, xyz, offset, new_xyz, new_offset)[0]
     return grouping(idx, feat, xyz, new_xyz, with_xyz), idx
 
