@@ -119,7 +119,7 @@ def test_answers_in_the_callers_array():
     (dict(rows=[1], mask=[True]), ValueError, "pass rows or mask, not both"),
     (dict(mask=np.ones(299, bool)), ValueError, r"the mask is of shape \(299,\), not \(300,\)"),
     (dict(mask=np.ones((1, 300), bool)), ValueError, r"the mask is of shape \(1, 300\)"),
-    (dict(mask=np.arange(300)), TypeError, "mask must be an array of bool.*give rows"),
+    (dict(mask=np.arange(300)), TypeError, "mask must be an array of bool.*pass row numbers"),
     (dict(rows=[1]), ValueError, "2 samples from a cloud of 1 points"),
     (dict(rows=[]), ValueError, "2 samples from a cloud of 0|no usable point"),
 ], ids=str)
