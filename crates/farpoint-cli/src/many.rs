@@ -65,9 +65,7 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
     check::sample_options(args)?;
     let single_file = [(args.output.indices.is_some(), "--indices"), (args.stats, "--stats")];
     if let Some((_, option)) = single_file.into_iter().find(|(is_set, _)| *is_set) {
-        bail!(
-            "{option} is for a single file; leave it out, or sample one file without --output-dir"
-        );
+        bail!("{option} is for a single file; remove it, or sample one file without --output-dir");
     }
     let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
     let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "sampling");
@@ -149,7 +147,7 @@ impl ManyFiles<'_> {
         };
         ensure!(
             !out.is_file(),
-            "--output-dir {}: is a file; give the name of a folder",
+            "--output-dir {}: is a file; use the name of a folder",
             out.display()
         );
         if let Some(format) = self.request.writing.format {
