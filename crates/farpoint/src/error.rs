@@ -110,8 +110,8 @@ pub enum Error {
         /// Points in the cloud.
         points: usize,
     },
-    /// A ratio outside 0..=1.
-    #[error("ratio {0} is outside 0..=1")]
+    /// A ratio that is not between 0 and 1.
+    #[error("ratio {0} is not between 0 and 1")]
     BadRatio(f64),
     /// A spacing that is negative, NaN or infinite.
     #[error("spacing {0} is not a finite number of at least 0")]
