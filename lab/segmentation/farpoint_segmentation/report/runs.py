@@ -11,7 +11,7 @@ import numpy as np
 from .. import metrics
 from ..recipes import DATA, NETWORKS, recipe
 from ..records import SceneRecord
-from ..samplers import parse
+from ..samplers import TABLE_2, TABLE_5, parse
 from .published import BASELINE, name_of
 
 if TYPE_CHECKING:
@@ -114,9 +114,10 @@ class Run:
         return name_of(sampler, self.device) or sampler
 
     def of(self, name: str) -> str | None:
-        """Return the sampler with this name in the paper, if it ran; of several, one without options."""
+        """Return the sampler with this name in the paper, if it ran; of several, that of ``paper``, or else one without
+        options."""
         matching = [sampler for sampler in self.samplers if self.name(sampler) == name]
-        return min(matching, key=len, default=None)
+        return min(matching, key=lambda one: (one not in TABLE_2 and one not in TABLE_5, len(one)), default=None)
 
     def score(self, sampler: str) -> Score | None:
         """Return the score by the dataset's own mean IoU."""
