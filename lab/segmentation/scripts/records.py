@@ -10,8 +10,8 @@ and seed S (0, 1, 2):
 
     python -m farpoint_segmentation train generated --recipe small --bfloat16 --data D --network N --seeds S -o D
     python -m farpoint_segmentation evaluate generated --data D --network N --checkpoint D/N-D-seedS.pth \\
-        --samplers peak,auto,radius,quick,cpu:peak,paper,fastpoint,grid,morton,npdu,random@first,random@released,\\
-        grid@released --scenes 12 -o evaluated
+        --samplers peak,auto,radius,cpu:peak,paper,fastpoint,grid,morton,npdu,random@first,random@released,grid@released \\
+        --scenes 12 -o evaluated
 
 `times`: times.md and .jsonl, of what lab/segmentation/scripts/times.py leaves. All files below the folders that are named
 *.jsonl or *.jsonl.txt are read; a line that comes twice counts once.
