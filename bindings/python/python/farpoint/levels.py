@@ -127,12 +127,12 @@ def sample_levels(
             raise ValueError("offsets go with counts or ratios and start only; leave out other options")
         return _ragged(points, integer_arrays.listed(offsets, "offsets"), counts, shares, start)
     sizes = [] if counts is None else _sizes(counts)
-    first = sample(
-        points, None if counts is None else sizes[0], ratio=None if shares is None else shares[0], start=start,
+    options: dict[str, Any] = dict(
+        count=None if counts is None else sizes[0], ratio=None if shares is None else shares[0], start=start,
         lengths=lengths, rows=rows, mask=mask, algorithm=algorithm, seed=seed, threads=threads, device=device,
-        return_distances=return_covering_radius, on_bad=on_bad, progress=progress,
+        on_bad=on_bad, progress=progress,
     )
-    chosen, distances, radius = first if return_covering_radius else (first, None, None)
+    chosen, distances, radius = _sampled(points, options, return_covering_radius)
     if shares is not None:
         sizes = _limits(chosen.shape[-1], shares[1:])
         if batch and not (lengths is mask is None and on_bad == "error"):
@@ -144,6 +144,11 @@ def sample_levels(
         relative += [places[..., :size] for size in sizes[1:]]
     radii = tuple([_covering_radius(distances, radius, size) for size in sizes]) if return_covering_radius else None
     return Levels(indices, tuple(relative), radii)
+
+
+def _sampled(points: Any, options: dict[str, Any], distances: bool) -> tuple[Any, Any, Any]:
+    """Returns indices, and distances and covering radius if requested."""
+    return sample(points, return_distances=True, **options) if distances else (sample(points, **options), None, None)
 
 
 def _sizes(counts: Any) -> list[int]:
