@@ -383,7 +383,7 @@ def test_results_of_several_neighbors_say_so_too():
         lambda **options: farpoint.knn(POINTS, POINTS, 3, **options),
         lambda **options: farpoint.ball_query(POINTS, POINTS, 0.3, 4, **options),
         lambda **options: farpoint.within(POINTS, POINTS, 0.3, **options),
-        lambda **options: farpoint.neighbors.ball_query_raw(POINTS, POINTS, 4, most=0.1, **options),
+        lambda **options: farpoint.neighbors.ball_query_raw(POINTS, POINTS, 4, maximum=0.1, **options),
         lambda **options: index.knn(POINTS, 3, **options),
         lambda **options: index.within(POINTS, 0.3, **options),
     ]

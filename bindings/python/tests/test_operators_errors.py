@@ -55,8 +55,8 @@ def test_options(of):
         farpoint.knn(x, y, 3, index_dtype="int16")
     with refused(ValueError, "threads is 0"):
         farpoint.knn(x, y, 3, threads=0)
-    with refused(ValueError, "most is NaN"):
-        neighbors.ball_query_raw(x, y, 3, most=np.nan)
+    with refused(ValueError, "maximum is NaN"):
+        neighbors.ball_query_raw(x, y, 3, maximum=np.nan)
 
 
 def test_shapes_and_types(of):

@@ -90,7 +90,7 @@ fn out_of_memory(bytes: usize) -> ! {
     );
     let _ = std::io::stderr().write_all(&text.bytes[..text.length]);
     // Most often it was one large request, and there is memory for this.
-    farpoint_io::temporary::remove_own();
+    farpoint_io::temporary::remove_temporaries();
     // Handlers of a usual exit may allocate.
     _exit(i32::from(farpoint_cli::BAD_INPUT))
 }

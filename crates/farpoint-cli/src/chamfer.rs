@@ -150,7 +150,7 @@ fn compare<T: CudaScalar>(
     // At least a copy of both clouds, and the distance and row of each nearest point.
     let bytes = (a.len() + b.len()) * (size_of::<[T; 3]>() + size_of::<T>() + size_of::<u32>());
     memory::require(names, bytes as u64)?;
-    let pays = || farpoint_cuda::neighbors::pays(a.len(), b.len());
+    let pays = || farpoint_cuda::neighbors::is_worthwhile(a.len(), b.len());
     let place = args.place.place().choose(&|_| Ok(()), pays)?;
     let threads = args.place.place().thread_count();
     let progress = Progress::start("comparing", names);

@@ -119,12 +119,12 @@ impl ManyFiles<'_> {
                 out.display()
             ));
         }
-        let concurrency = self.concurrency(batch.left().len());
+        let concurrency = self.concurrency(batch.remaining().len());
         let executor = self.executor(concurrency.threads)?;
         let stop = interrupt::defer_exit();
         let result = self.work(&batch, &executor, &concurrency);
         let files = batch.files().len();
-        let remaining = batch.left().to_vec();
+        let remaining = batch.remaining().to_vec();
         let rows = batch.close();
         result?;
         if stop.load(Ordering::SeqCst) {
@@ -187,7 +187,7 @@ impl ManyFiles<'_> {
         executor: &Executor,
         concurrency: &Concurrency,
     ) -> Result<(), farpoint_pipeline::Error> {
-        let (all, done) = (batch.left().len(), AtomicUsize::new(0));
+        let (all, done) = (batch.remaining().len(), AtomicUsize::new(0));
         let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
         farpoint_pipeline::run(
             batch,

@@ -29,7 +29,7 @@ impl<T: Element> Buffer<T> {
         match unsafe { sys::cuMemAllocAsync(&mut pointer, bytes.max(1), stream.handle()) } {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 let (free, total) = gpu.memory()?;
-                return Err(Error::OutOfMemory { what, wanted: bytes, free, total, fit: None });
+                return Err(Error::OutOfMemory { what, requested: bytes, free, total, fit: None });
             }
             code => gpu.check("cuMemAllocAsync", code)?,
         }

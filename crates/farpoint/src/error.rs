@@ -8,11 +8,11 @@ use thiserror::Error;
 pub enum Error {
     /// More samples than points.
     #[error(
-        "cannot take {wanted} samples from a cloud of {points} points; request at most {points}"
+        "cannot take {samples} samples from a cloud of {points} points; request at most {points}"
     )]
     TooManySamples {
         /// Samples requested.
-        wanted: usize,
+        samples: usize,
         /// Usable points in the cloud.
         points: usize,
     },
@@ -108,10 +108,10 @@ pub enum Error {
     #[error("levels are those of a sample from one start, and this one has {0}; sample from one")]
     LevelsOfStarts(usize),
     /// Too few samples for a measure.
-    #[error("got {given} samples, but at least {needed} are needed")]
+    #[error("got {samples} samples, but at least {needed} are needed")]
     TooFewSamples {
         /// Number of samples.
-        given: usize,
+        samples: usize,
         /// Number required.
         needed: usize,
     },
@@ -183,12 +183,12 @@ pub enum Error {
         instead: String,
     },
     /// An option of an algorithm out of range.
-    #[error("{name} = {given} is outside {range}")]
+    #[error("{name} = {value} is outside {range}")]
     BadOption {
         /// The option.
         name: &'static str,
         /// The value.
-        given: String,
+        value: String,
         /// The valid values.
         range: &'static str,
     },

@@ -57,7 +57,7 @@ def raw_request(
     norm: int, index_dtype: IndexType, threads: int | None,
 ) -> Neighborhood:
     """Returns the request of ``ball_query_raw``."""
-    bounds = ((maximum, "most"), (minimum, "least"), (near, "near"))
+    bounds = ((maximum, "maximum"), (minimum, "minimum"), (near, "near"))
     limits = tuple([_arguments.number(value, name) for value, name in bounds])
     return _request(
         _places(k), "raw", limits, inclusive, order, exclude_self, norm, index_dtype, threads

@@ -172,11 +172,11 @@ fn cuda_match_scratch_bytes(
         Ok(match wide {
             false => {
                 let sizes = DevicePairs::<f32>::padded([0; 2], pairs, rows, dims);
-                bytes(&job, &gpu, &sizes.answers([Some(256), y_distances], [None; 2]), backward)
+                bytes(&job, &gpu, &sizes.outputs([Some(256), y_distances], [None; 2]), backward)
             }
             true => {
                 let sizes = DevicePairs::<f64>::padded([0; 2], pairs, rows, dims);
-                bytes(&job, &gpu, &sizes.answers([Some(256), y_distances], [None; 2]), backward)
+                bytes(&job, &gpu, &sizes.outputs([Some(256), y_distances], [None; 2]), backward)
             }
         })
     })

@@ -147,7 +147,7 @@ trait Driver: Send {
 
 impl<T: Scalar> Driver for farpoint_tiles::Conductor<T> {
     fn advance(&mut self, transport: &mut dyn ByteTransport) -> Result<Option<(u64, u64)>, Error> {
-        Ok(self.advance(&mut Encoded(transport))?.map(|band| (band.samples, band.wanted)))
+        Ok(self.advance(&mut Encoded(transport))?.map(|band| (band.samples, band.limit)))
     }
 
     fn manifest(&self) -> Bytes {
@@ -177,8 +177,8 @@ impl<T: Scalar> Driver for farpoint_tiles::Conductor<T> {
             ("rounds", counters.rounds),
             ("candidates", counters.candidates),
             ("undecided", counters.undecided),
-            ("told_facts", counters.told_facts),
-            ("told_undecided", counters.told_undecided),
+            ("sent_facts", counters.sent_facts),
+            ("sent_undecided", counters.sent_undecided),
             ("calls", counters.calls),
             ("repeated", counters.repeated),
             ("recovered", counters.recovered),

@@ -634,7 +634,7 @@ typedef struct farpoint_progress {
     /**
      * Upper bound of `done`.
      */
-    size_t wanted;
+    size_t total;
     /**
      * The largest distance of a point to its nearest sample so far; infinite while it is unknown.
      */

@@ -332,7 +332,7 @@ impl farpoint_cuda_pairs {
 impl farpoint_cuda_neighbors {
     fn to_device<T: CudaScalar>(&self) -> Result<DeviceSearch<T>, Failure> {
         let (x, y) = (self.x.clouds::<T>()?, self.y.clouds::<T>()?);
-        let search = DeviceSearch::new(x, y, self.clouds, self.dimensions).answers(
+        let search = DeviceSearch::new(x, y, self.clouds, self.dimensions).outputs(
             non_null(self.raw_distances),
             non_null(self.indices),
             non_null(self.counts),

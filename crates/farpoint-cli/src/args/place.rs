@@ -4,7 +4,7 @@ use super::SamplerChoice;
 use crate::messages;
 use anyhow::{Result, ensure};
 use farpoint::{Level, Start};
-use farpoint_pipeline::{Cards, Choice, Listed};
+use farpoint_pipeline::{Cards, Choice, RowList};
 use std::path::PathBuf;
 
 /// Options of the sampler.
@@ -37,10 +37,10 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// Returns the file of rows that is set, if any.
-    pub(crate) fn listed(&self) -> Option<Listed> {
+    pub(crate) fn listed(&self) -> Option<RowList> {
         match (&self.rows, &self.mask) {
-            (Some(path), _) => Some(Listed::Rows(path.clone())),
-            (None, Some(path)) => Some(Listed::Mask(path.clone())),
+            (Some(path), _) => Some(RowList::Rows(path.clone())),
+            (None, Some(path)) => Some(RowList::Mask(path.clone())),
             (None, None) => None,
         }
     }
@@ -81,8 +81,8 @@ pub(crate) struct DeviceOptions {
 
 impl DeviceOptions {
     /// Converts the options to the library's.
-    pub(crate) fn place(&self) -> farpoint_pipeline::Where {
-        farpoint_pipeline::Where {
+    pub(crate) fn place(&self) -> farpoint_pipeline::DeviceOptions {
+        farpoint_pipeline::DeviceOptions {
             device: match self.device {
                 Device::Auto => Choice::Auto,
                 Device::Cpu => Choice::Cpu,
@@ -91,7 +91,7 @@ impl DeviceOptions {
             gpu: self.gpu.clone(),
             threads: self.threads.map(usize::from),
             level: self.simd,
-            tell: messages::print_message,
+            report: messages::print_message,
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Evaluation {
     seconds: f64,
     quality: Quality,
     /// Share of computed distances that changed nothing.
-    in_vain: Option<f64>,
+    ineffective: Option<f64>,
     /// Statistics that the sampler reports.
     details: Vec<(String, serde_json::Value)>,
     /// Rows of the samples; `None` if they are not points of the cloud.
@@ -160,7 +160,7 @@ fn evaluate<T: Scalar>(
         }
     };
     seconds.sort_by(f64::total_cmp);
-    let in_vain = input.in_vain(sampler, &result)?;
+    let ineffective = input.ineffective(sampler, &result)?;
     let SamplerResult { title, exact, chosen, details, .. } = result;
     let (quality, sample, rows) = match chosen {
         Chosen::Rows(rows) => {
@@ -184,7 +184,7 @@ fn evaluate<T: Scalar>(
         exact,
         seconds,
         quality,
-        in_vain,
+        ineffective,
         details,
         rows,
         sample,

@@ -43,7 +43,7 @@ impl Manifest {
     /// half-written files of a run that was killed.
     ///
     /// # Errors
-    /// [`Error::Given`] if another run works in the folder, [`Error::System`] if the system refuses.
+    /// [`Error::Input`] if another run works in the folder, [`Error::System`] if the system refuses.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         fs::create_dir_all(folder).map_err(|source| Error::system(folder, source, FIX))?;
         let path = folder.join(MANIFEST);
@@ -52,7 +52,7 @@ impl Manifest {
         match lines.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 let fix = "wait for its end, or write to another folder";
-                return Err(Error::given(folder, "another run writes into this folder", fix));
+                return Err(Error::input(folder, "another run writes into this folder", fix));
             }
             // A file system without locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -151,7 +151,7 @@ impl Manifest {
         for output in places.iter().map(|place| self.folder.join(place)) {
             let folder = output.parent().and_then(|folder| fs::canonicalize(folder).ok());
             if folder.is_some_and(|folder| folder.starts_with(&root)) {
-                temporary::remove_left(&output);
+                temporary::remove_leftovers(&output);
             }
         }
     }

@@ -51,7 +51,7 @@ impl Batch {
     }
 
     /// Returns the files that need work: those that take much memory first, those of [`Batch::is_suspect`] last.
-    pub fn left(&self) -> &[usize] {
+    pub fn remaining(&self) -> &[usize] {
         &self.remaining
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Survey {
     /// The first row that is used.
     pub(crate) first: Option<u64>,
     pub(crate) grid: Grid,
-    /// Used rows by cell.
+    /// RowSelection rows by cell.
     pub(crate) counts: Vec<u32>,
 }
 

@@ -92,7 +92,7 @@ impl<T: Scalar> Prepared<T> {
     }
 
     /// Returns the maximum number of samples.
-    pub fn wanted(&self) -> usize {
+    pub fn max_samples(&self) -> usize {
         self.request.limit
     }
 

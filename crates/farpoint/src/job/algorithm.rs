@@ -167,10 +167,10 @@ impl Algorithm {
                 Err(Error::BadHeight(height))
             }
             Self::Peak(PeakOptions { gamma: Some(gamma), .. }) if !(0.0..1.0).contains(&gamma) => {
-                Err(Error::BadOption { name: "gamma", given: gamma.to_string(), range: "0.0..1.0" })
+                Err(Error::BadOption { name: "gamma", value: gamma.to_string(), range: "0.0..1.0" })
             }
             Self::Peak(PeakOptions { team: Some(0), .. }) => {
-                Err(Error::BadOption { name: "team", given: "0".into(), range: "1.." })
+                Err(Error::BadOption { name: "team", value: "0".into(), range: "1.." })
             }
             _ => Ok(()),
         }

@@ -210,7 +210,7 @@ compiled_once! {
         let (cloud, sample) = match sample {
             Some(sample) => check(points, sample, threads)?,
             None if points.len() < 2 => {
-                return Err(Error::TooFewSamples { given: points.len(), needed: 2 });
+                return Err(Error::TooFewSamples { samples: points.len(), needed: 2 });
             }
             None => {
                 let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;

@@ -182,7 +182,7 @@ fn check<T: Scalar>(
     threads: usize,
 ) -> Result<(WorkingCopy<T>, Vec<u32>), Error> {
     if sample.len() < 2 {
-        return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
+        return Err(Error::TooFewSamples { samples: sample.len(), needed: 2 });
     }
     let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;
     let sample = memory::collected(places(points, sample)?.iter().map(|&place| place as u32));

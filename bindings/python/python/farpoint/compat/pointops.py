@@ -100,7 +100,7 @@ def _limits(points: Tensor, min_radius: float, max_radius: float) -> dict[str, A
     kind = np.float64 if points.dtype == torch.float64 else np.float32
     with np.errstate(over="ignore"):
         minimum, maximum = (float(kind(radius) * kind(radius)) for radius in (min_radius, max_radius))
-    return {"most": maximum, "least": minimum, "near": _NEAR}
+    return {"maximum": maximum, "minimum": minimum, "near": _NEAR}
 
 
 def ball_query(
