@@ -25,8 +25,9 @@ def same_levels(actual, expected):
 def test_levels_are_those_of_the_cpu(cuda, filled, name):
     points = torch.from_numpy(CLOUDS[name])
     for options in (
-        dict(counts=[200, 200, 51, 1], return_covering_radius=True), dict(ratios=[0.3, 0.3, 1.0]), dict(counts=[9, 4], seed=3),
-        dict(counts=[60, [5, 20]], offsets=[0, 100, len(points)]), dict(ratios=[0.4, 0.2], offsets=[0, 1, len(points)]),
+        dict(counts=[200, 200, 51, 1], return_covering_radius=True), dict(ratios=[0.3, 0.3, 1.0]),
+        dict(counts=[9, 4], seed=3), dict(counts=[60, [5, 20]], offsets=[0, 100, len(points)]),
+        dict(ratios=[0.4, 0.2], offsets=[0, 1, len(points)]),
         dict(counts=[20, 5], mask=points[:, 0] >= points[:, 0].median()),
     ):
         same_levels(farpoint.sample_levels(points.cuda(), **options), farpoint.sample_levels(points, **options))
@@ -56,14 +57,14 @@ def test_nothing_waits(cuda, name):
 
 def test_levels_are_captured_into_a_graph(cuda):
     points = torch.from_numpy(BATCH).cuda()
-    call = lambda: farpoint.sample_levels(points, [100, 40, 10], return_covering_radius=True)  # noqa: E731
-    call()
+    call = COMPILED["radii"]
+    call(points)
     graph = cuda.cuda.CUDAGraph()
     with cuda.cuda.graph(graph):
-        levels = call()
+        levels = call(points)
     points.copy_(points.flip(1).clone())
     graph.replay()
-    same_levels(levels, farpoint.sample_levels(points.cpu(), [100, 40, 10], return_covering_radius=True))
+    same_levels(levels, call(points.cpu()))
 
 
 @pytest.mark.parametrize("lengths", [None, LENGTHS])
@@ -81,7 +82,8 @@ def test_an_index_of_a_level_serves_all_searches(cuda, filled, lengths):
     for k in (16, None):
         for x, radius, options in ((level, 0.2, within), (level[:, :300], 0.3, groups)):
             # A prefix of a batch leaves gaps between its clouds.
-            for actual, expected in zip(in_ball(x, index, radius, k, **options), in_ball(x, level, radius, k, **options, **y)):
-                same(actual, expected.cpu())
+            expected = in_ball(x, level, radius, k, **options, **y)
+            for actual, part in zip(in_ball(x, index, radius, k, **options), expected, strict=True):
+                same(actual, part.cpu())
     for actual, expected in zip(index.knn(points, 3, **finer), farpoint.knn(points, level, 3, **finer, **y)):
         same(actual, expected.cpu())

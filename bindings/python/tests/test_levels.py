@@ -102,7 +102,8 @@ def test_batches_and_lengths(of):
     same_levels(actual, [one_by_one(part, sizes, start=s) for part, s in zip(BATCH, starts)], 4)
     actual = farpoint.sample_levels(
         of(BATCH), sizes, lengths=of(LENGTHS), start=of(starts), return_covering_radius=True)
-    expected = [one_by_one(part[:n], np.minimum(sizes, n).tolist(), start=s) for part, n, s in zip(BATCH, LENGTHS, starts)]
+    expected = [one_by_one(part[:n], np.minimum(sizes, n).tolist(), start=s)
+                for part, n, s in zip(BATCH, LENGTHS, starts)]
     same_levels(actual, expected, 4)
     assert [rows.shape for rows in actual.indices] == [(4, size) for size in sizes]
     assert type(actual.indices[3]) is type(of(BATCH)) and type(actual.covering_radius[3]) is type(of(BATCH))
@@ -125,7 +126,8 @@ def test_ratios_of_batches(of):
         level[0] = (level[0][0], level[0][0])  # the level before the first is the cloud
     same_levels(actual, parts, 4)
     empty = farpoint.sample_levels(of(BATCH[:, :0]), ratios=ratios, lengths=of([0] * 4), return_covering_radius=True)
-    assert [rows.shape for rows in empty.indices] == [(4, 0)] * 4 and not np.asarray(empty.covering_radius[1]).any()
+    assert [rows.shape for rows in empty.indices] == [(4, 0)] * 4
+    assert not any(np.asarray(radius).any() for radius in empty.covering_radius)
 
 
 @of_each_library
@@ -206,15 +208,18 @@ def test_one_level_is_a_sample():
     (None, dict(ratios=[]), "ratios is empty"), (None, dict(ratios=[0.5, 0.0]), "ratio 0.0 of level 1 must be above 0"),
     (None, dict(ratios=[1.5]), "ratio 1.5 of level 0"), (None, dict(ratios=[np.nan]), "NaN"),
     ([4, 2], dict(start=3, seed=3), "start or seed"), ([4], dict(lengths=[3]), "lengths"),
-    ([4], dict(offsets=[0, 20]), "offsets must rise from 0 to 50"), ([4], dict(offsets=[0, 30, 20, 50]), "offsets must rise"),
-    ([4], dict(offsets=[0, 50], seed=1), "offsets go with"), ([4], dict(offsets=[0, 50], lengths=[3]), "offsets go with"),
+    ([4], dict(offsets=[0, 20]), "offsets must rise from 0 to 50"),
+    ([4], dict(offsets=[0, 30, 20, 50]), "offsets must rise"),
+    ([4], dict(offsets=[0, 50], seed=1), "offsets go with"),
+    ([4], dict(offsets=[0, 50], lengths=[3]), "offsets go with"),
     ([4], dict(offsets=[0, 50], return_covering_radius=True), "offsets go with"),
     ([4], dict(offsets=[0, 50], algorithm="peak"), "offsets go with"),
     ([], dict(offsets=[0, 50]), "counts is empty"), ([[4, 3]], dict(offsets=[0, 50]), "2 counts for 1 clouds"),
     ([[4, 3], [4, 4]], dict(offsets=[0, 20, 50]), "cloud 1 of the batch: level 1 has 4 points"),
     ([[4, 40]], dict(offsets=[0, 20, 50]), "cloud 1 of the batch: cannot take 40"),
     ([4, 0], dict(offsets=[0, 50]), "count of level 1 is 0; it must be 1 or more"),
-    ([[4, -1]], dict(offsets=[0, 20, 50]), "-1"), ([4], dict(offsets=[0, 20, 50], start=[[1, 2], [1, 2]]), "start must be one"),
+    ([[4, -1]], dict(offsets=[0, 20, 50]), "-1"),
+    ([4], dict(offsets=[0, 20, 50], start=[[1, 2], [1, 2]]), "start must be one"),
 ])
 @of_each_library
 def test_what_is_refused(of, counts, options, text):
@@ -241,7 +246,8 @@ COMPILED = {
 }
 LENGTHS_COMPILED = {
     "lengths": lambda p, n: farpoint.sample_levels(p, [40, 10], lengths=n, return_covering_radius=True),
-    "lengths and ratios": lambda p, n: farpoint.sample_levels(p, ratios=[0.3, 0.3], lengths=n, return_covering_radius=True),
+    "lengths and ratios": lambda p, n: farpoint.sample_levels(
+        p, ratios=[0.3, 0.3], lengths=n, return_covering_radius=True),
     "starts": lambda p, n: farpoint.sample_levels(p, [40, 10], start=n - 1),
 }
 
@@ -269,18 +275,16 @@ def same_neighbors(actual, expected):
 
 
 def check_level(index, finer, level, coarser, sides):
-    """An index of a level answers as separate calls do: balls within the level, those of the next one, and the way back.
-    Sides are lengths or offsets of the three, by which a search is told of x and y."""
+    """An index of a level answers as separate calls do: balls within the level, those of the next one, and the way
+    back. Sides are the lengths or offsets of the three, as options of a search in which they are x or y."""
     (x_finer, _), (x_level, y_level), (x_coarser, _) = sides
     for options in (dict(k=16), dict(k=3, order="nearest"), dict(k=None)):
-        within = in_ball(level, index, 0.2, **options), in_ball(level, level, 0.2, **options, **x_level, **y_level)
-        same_neighbors(*within)
-        # The next level is the beginning of this one, and so are its balls.
-        groups = (in_ball(coarser, index, 0.3, **options, **x_coarser),
-                  in_ball(coarser, level, 0.3, **options, **x_coarser, **y_level))
-        same_neighbors(*groups)
-    back = index.knn(finer, 3, **x_finer, squared=False), farpoint.knn(finer, level, 3, **x_finer, **y_level, squared=False)
-    same_neighbors(*back)
+        same_neighbors(
+            in_ball(level, index, 0.2, **options), in_ball(level, level, 0.2, **options, **x_level, **y_level))
+        same_neighbors(
+            in_ball(coarser, index, 0.3, **options, **x_coarser),
+            in_ball(coarser, level, 0.3, **options, **x_coarser, **y_level))
+    same_neighbors(index.knn(finer, 3, **x_finer), farpoint.knn(finer, level, 3, **x_finer, **y_level))
     if not x_finer:
         same_neighbors(index.nearest(finer), farpoint.nearest(finer, level))
 

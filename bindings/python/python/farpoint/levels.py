@@ -122,8 +122,8 @@ def sample_levels(
     if start is not None and _ndim(start) > batch:
         raise ValueError("start must be one row of each cloud: levels begin at the first point chosen")
     if offsets is not None:
-        usual = lengths is rows is mask is seed is threads is device is None and algorithm == "auto" and on_bad == "error"
-        if not usual or return_covering_radius or progress:
+        usual = lengths is rows is mask is seed is threads is device is None
+        if not usual or algorithm != "auto" or on_bad != "error" or return_covering_radius or progress:
             raise ValueError("offsets go with counts or ratios and start only; leave out other options")
         return _ragged(points, integer_arrays.listed(offsets, "offsets"), counts, shares, start)
     sizes = [] if counts is None else _sizes(counts)
