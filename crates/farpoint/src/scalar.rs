@@ -22,7 +22,7 @@ pub trait Scalar: number::Number {
 pub(crate) mod number {
     use crate::simd::Sets;
     use std::fmt::{Debug, Display};
-    use std::ops::{Add, Mul, Sub};
+    use std::ops::{Add, Div, Mul, Sub};
 
     /// A function of both precisions as two functions that are not generic: see `compiled_once!`.
     pub trait EitherPrecision {
@@ -50,6 +50,7 @@ pub(crate) mod number {
         + Add<Output = Self>
         + Sub<Output = Self>
         + Mul<Output = Self>
+        + Div<Output = Self>
     {
         /// The largest finite number.
         const MAX: Self;

@@ -20,3 +20,4 @@ mod values;
 mod values_common;
 mod values_errors;
 mod values_gradients;
+mod voxels;

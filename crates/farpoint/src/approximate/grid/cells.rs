@@ -1,9 +1,9 @@
 //! Assignment of points to cells.
 
 use crate::approximate::frame::Frame;
-use crate::approximate::numbering::{self, Equality};
 use crate::approximate::work::Run;
 use crate::memory;
+use crate::voxels::numbering::{self, Equality};
 use crate::{Error, Scalar};
 
 /// Points by cell; cells are numbered in the order of their first points.

@@ -4,7 +4,7 @@ use crate::memory;
 use crate::threads::each;
 
 /// Equality of points.
-pub(super) trait Equality: Sync {
+pub(crate) trait Equality: Sync {
     /// Returns a key; equal points have equal keys.
     fn key(&self, point: usize) -> u64;
 
@@ -14,7 +14,7 @@ pub(super) trait Equality: Sync {
 
 /// Numbers distinct points 0, 1, 2, ... in order of first appearance; returns the number
 /// of each point, and the number of distinct points.
-pub(super) fn number(points: usize, equality: &impl Equality, threads: usize) -> (Vec<u32>, usize) {
+pub(crate) fn number(points: usize, equality: &impl Equality, threads: usize) -> (Vec<u32>, usize) {
     let partition = Partition::new(points, equality, threads);
     let firsts = each(partition.parts, threads, |part| {
         let mut table = Table::new(partition.len(part));
@@ -38,7 +38,7 @@ pub(super) fn number(points: usize, equality: &impl Equality, threads: usize) ->
 }
 
 /// Counts the distinct points.
-pub(super) fn count(points: usize, equality: &impl Equality, threads: usize) -> usize {
+pub(crate) fn count(points: usize, equality: &impl Equality, threads: usize) -> usize {
     let partition = Partition::new(points, equality, threads);
     let different = |part: usize| {
         let mut table = Table::new(partition.len(part));
