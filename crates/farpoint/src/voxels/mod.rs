@@ -12,10 +12,12 @@
 //!   `(q - floor(q)) - 0.5`, where `q` is the quotient above, each operation rounded in the precision of the points.
 //! * The random point of a voxel of `n` points is the one with [`random_place`] points of lower rows in the voxel.
 //!
-//! `prepared` checks cloud and options, [`mod@reference`] defines the result, `run` computes it on the CPU,
-//! where `numbering` numbers the cells.
+//! `prepared` checks cloud and options, [`mod@reference`] defines the result, `run` computes it on the CPU:
+//! `keys` of cells, their `numbering`, and what stands for the `groups`.
 
 mod device;
+mod groups;
+mod keys;
 pub(crate) mod numbering;
 pub(crate) mod prepared;
 pub mod reference;

@@ -133,7 +133,7 @@ impl<T: Scalar> Prepared<T> {
 
     /// Returns the quotient whose floor is the cell of a coordinate.
     #[inline(always)]
-    pub(super) fn quotient(&self, axis: usize, x: T) -> T {
+    fn quotient(&self, axis: usize, x: T) -> T {
         (x - self.origin[axis]) / self.size[axis]
     }
 
@@ -141,6 +141,14 @@ impl<T: Scalar> Prepared<T> {
     fn cell(&self, axis: usize, x: T) -> Option<i32> {
         let cell = self.quotient(axis, x).to_f64().floor();
         (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&cell).then_some(cell as i32)
+    }
+
+    /// Returns the cell of a point along an axis, and the quotient whose floor it is.
+    #[inline(always)]
+    pub(super) fn cell_at(&self, axis: usize, point: usize) -> (i32, T) {
+        let q = self.quotient(axis, self.cloud.axes[axis][point]);
+        // SAFETY: the quotient lies between those of the axis's ends, whose floors fit.
+        (unsafe { q.floor_to_i32() }, q)
     }
 
     /// Returns the error for the first row whose cell on this axis does not fit in 32 bits.

@@ -94,7 +94,7 @@ fn cells_of_every_width_are_told_apart() {
             .collect();
         compare(&VoxelGrid::new(1.0), &wide, &[1, 2]);
         compare(&VoxelGrid::new(1.0), &as_f32(&wide), &[1]);
-        compare(&VoxelGrid::per_axis([1.0, 3e9, 0.9]), &wide, &[2]);
+        compare(&VoxelGrid::per_axis([1.0, 3e9, 0.95]), &wide, &[2]);
     }
     let ends = [[-2147483648.0f64], [2147483647.0], [2147483647.5], [-2147483648.0]];
     let voxels = VoxelGrid::new(1.0).downsample(&ends).unwrap();
