@@ -65,9 +65,7 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
     check::sample_options(args)?;
     let single_file = [(args.output.indices.is_some(), "--indices"), (args.stats, "--stats")];
     if let Some((_, option)) = single_file.into_iter().find(|(is_set, _)| *is_set) {
-        bail!(
-            "{option} is for a single file; leave it out, or sample one file without --output-dir"
-        );
+        bail!("{option} is for a single file; remove it, or sample one file without --output-dir");
     }
     let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
     let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "sampling");
@@ -119,12 +117,12 @@ impl ManyFiles<'_> {
                 out.display()
             ));
         }
-        let concurrency = self.concurrency(batch.left().len());
+        let concurrency = self.concurrency(batch.remaining().len());
         let executor = self.executor(concurrency.threads)?;
         let stop = interrupt::defer_exit();
         let result = self.work(&batch, &executor, &concurrency);
         let files = batch.files().len();
-        let remaining = batch.left().to_vec();
+        let remaining = batch.remaining().to_vec();
         let rows = batch.close();
         result?;
         if stop.load(Ordering::SeqCst) {
@@ -149,7 +147,7 @@ impl ManyFiles<'_> {
         };
         ensure!(
             !out.is_file(),
-            "--output-dir {}: is a file; give the name of a folder",
+            "--output-dir {}: is a file; use the name of a folder",
             out.display()
         );
         if let Some(format) = self.request.writing.format {
@@ -187,7 +185,7 @@ impl ManyFiles<'_> {
         executor: &Executor,
         concurrency: &Concurrency,
     ) -> Result<(), farpoint_pipeline::Error> {
-        let (all, done) = (batch.left().len(), AtomicUsize::new(0));
+        let (all, done) = (batch.remaining().len(), AtomicUsize::new(0));
         let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
         farpoint_pipeline::run(
             batch,

@@ -236,7 +236,7 @@ fn an_observer_is_called_and_can_cancel() {
     let job = VoxelGrid::new(0.1);
     let mut seen = Vec::new();
     let mut observer = |progress: Progress| {
-        seen.push((progress.samples, progress.wanted));
+        seen.push((progress.samples, progress.total));
         ControlFlow::Continue(())
     };
     job.on(&Cpu::new()).observe(&mut observer).downsample(&cloud).unwrap();
