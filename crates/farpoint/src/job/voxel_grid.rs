@@ -152,7 +152,7 @@ impl VoxelGrid {
             None => Ok((size, origin)),
             Some(x) => Err(Error::BadOption {
                 name: "origin",
-                given: x.to_string(),
+                value: x.to_string(),
                 range: "the finite numbers",
             }),
         }

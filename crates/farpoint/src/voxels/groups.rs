@@ -1,5 +1,6 @@
 //! Points by voxel, and the point that stands for each voxel.
 
+use super::keys::Keys;
 use super::numbering::Numbers;
 use super::prepared::{Prepared, random_place};
 use crate::{Scalar, VoxelGrid, Voxels, memory, threads};
@@ -28,19 +29,40 @@ impl Groups {
     }
 
     /// Returns the voxels that remain, in the order of their new numbers.
-    pub(super) fn kept<T: Scalar>(&self, job: &VoxelGrid, cloud: &Prepared<T>) -> Vec<u32> {
+    pub(super) fn kept<T: Scalar>(
+        &self,
+        job: &VoxelGrid,
+        cloud: &Prepared<T>,
+        keys: &Keys,
+        threads: usize,
+    ) -> Vec<u32> {
         let enough = |&voxel: &u32| self.counts[voxel as usize] >= job.min_points;
-        let mut kept = memory::collected((0..self.counts.len() as u32).filter(enough));
-        if job.sorted {
-            let cell =
-                |voxel: u32, axis| cloud.cell_at(axis, self.first[voxel as usize] as usize).0;
-            let on_axis = |a, b, axis| cell(a, axis).cmp(&cell(b, axis));
-            kept.sort_unstable_by(|&a, &b| {
-                (0..cloud.dims())
-                    .fold(Ordering::Equal, |order, axis| order.then_with(|| on_axis(a, b, axis)))
-            });
+        let kept = memory::collected((0..self.counts.len() as u32).filter(enough));
+        match (job.sorted, keys.unique) {
+            (false, _) => kept,
+            (true, true) => self.sorted_by_key(&kept, keys, threads),
+            (true, false) => self.sorted_by_cell(kept, cloud),
         }
-        kept
+    }
+
+    fn sorted_by_key(&self, voxels: &[u32], keys: &Keys, threads: usize) -> Vec<u32> {
+        let key = |voxel: u32| keys.all[self.first[voxel as usize] as usize];
+        let mut pairs = memory::collected(voxels.iter().map(|&voxel| (key(voxel), voxel)));
+        match threads {
+            1 => pairs.sort_unstable(),
+            _ => threads::sort(&mut pairs),
+        }
+        memory::collected(pairs.into_iter().map(|(_, voxel)| voxel))
+    }
+
+    fn sorted_by_cell<T: Scalar>(&self, mut voxels: Vec<u32>, cloud: &Prepared<T>) -> Vec<u32> {
+        let cell = |voxel: u32, axis| cloud.cell_at(axis, self.first[voxel as usize] as usize).0;
+        let on_axis = |a, b, axis| cell(a, axis).cmp(&cell(b, axis));
+        voxels.sort_unstable_by(|&a, &b| {
+            let by_axis = |order: Ordering, axis| order.then_with(|| on_axis(a, b, axis));
+            (0..cloud.dims()).fold(Ordering::Equal, by_axis)
+        });
+        voxels
     }
 
     /// Numbers these voxels as they come and leaves out all others.

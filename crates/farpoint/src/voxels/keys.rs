@@ -7,8 +7,8 @@ use crate::{Level, Scalar, memory, threads};
 /// A key for each point; points of one cell have one key.
 pub(super) struct Keys {
     pub(super) all: Vec<u64>,
-    /// True if points of one key are in one cell.
-    unique: bool,
+    /// True if points of one key are in one cell; keys then sort like cells.
+    pub(super) unique: bool,
 }
 
 /// Points per task of a thread.
@@ -22,10 +22,11 @@ impl Keys {
     pub(super) fn new<T: Scalar>(cloud: &Prepared<T>, level: Level, threads: usize) -> Self {
         let span = |axis: usize| cloud.cells(axis).end().wrapping_sub(*cloud.cells(axis).start());
         let bits = |axis: usize| 32 - (span(axis) as u32).leading_zeros();
-        let mut shifts = memory::with_capacity(cloud.dims());
+        // The first axis has the highest bits, so that keys sort like cells.
+        let mut shifts = memory::filled(cloud.dims(), 0);
         let mut sum = 0;
-        for axis in 0..cloud.dims() {
-            shifts.push(sum);
+        for axis in (0..cloud.dims()).rev() {
+            shifts[axis] = sum;
             sum += bits(axis);
         }
         let unique = sum <= u64::BITS;

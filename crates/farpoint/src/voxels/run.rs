@@ -70,11 +70,11 @@ impl Run<'_, '_> {
         let Self { job, level, .. } = self;
         let keys = Keys::new(cloud, *level, threads);
         let numbers = numbering::number(&keys.all, |a, b| keys.same(cloud, a, b), threads);
-        drop(keys);
         let mut groups = Groups::new(numbers);
         if job.sorted || job.min_points > 1 {
-            groups.renumber(&groups.kept(job, cloud));
+            groups.renumber(&groups.kept(job, cloud, &keys, threads));
         }
+        drop(keys);
         let chosen = match job.reduce {
             Reduce::Mean | Reduce::First => groups.first.clone(),
             Reduce::Center => groups.nearest_to_center(cloud),
