@@ -29,7 +29,7 @@ def mean(values, rows):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("origin", [0.0, "min"])
+@pytest.mark.parametrize("origin", [None, "min"])
 @pytest.mark.parametrize("sort", [False, True])
 @pytest.mark.parametrize("min_points", [1, 3])
 def test_against_loops(dtype, origin, sort, min_points):

@@ -71,7 +71,7 @@ def voxel_downsample(
     features: Any = None,
     feature_reduce: Literal["mean", "max"] | None = None,
     labels: Any = None,
-    origin: Any = 0.0,
+    origin: Any = None,
     sort: bool = False,
     min_points: int = 1,
     seed: Seed | None = None,
@@ -102,9 +102,9 @@ def voxel_downsample(
         Features of a voxel, regardless of ``reduce``: the mean or the maximum over its points.
     labels : array of int, (N,) or (B, N), optional
         Labels of the points.
-    origin : float, "min", or array of float, (D,), optional
-        A corner of a voxel; "min" for the smallest coordinate of each axis. 0 unless set, so that clouds share
-        their voxels.
+    origin : "min" or array of float, (D,), optional
+        A corner of a voxel; "min" for the smallest coordinate of each axis. 0 on every axis unless set, so that clouds
+        share their voxels.
     sort : bool, optional
         True to order voxels by cell, by the first axis, then the second, and so on.
     min_points : int, optional
@@ -161,11 +161,8 @@ def voxel_downsample(
 
 def _origin(origin: Any) -> list[float] | None:
     """Returns the origin: None for 0, no numbers for the smallest coordinates."""
-    if isinstance(origin, str):
-        if origin != "min":
-            raise ValueError(f'origin is {origin!r}; it must be 0, "min" or a point')
-        return []
-    numbers = _arguments.numbers(origin, "origin")
-    if numbers == [0.0]:
-        return None
-    return numbers
+    if not isinstance(origin, str):
+        return None if origin is None else _arguments.numbers(origin, "origin")
+    if origin != "min":
+        raise ValueError(f'origin is {origin!r}; it must be "min" or a point')
+    return []
