@@ -99,9 +99,14 @@ impl Groups {
     }
 
     /// Returns the random point of each voxel.
-    pub(super) fn random<T: Scalar>(&self, seed: u64, cloud: &Prepared<T>) -> Vec<u32> {
+    pub(super) fn random<T: Scalar>(
+        &self,
+        seed: u64,
+        cloud: &Prepared<T>,
+        keys: &Keys,
+    ) -> Vec<u32> {
         let place = |(&count, &first): (&u32, &u32)| {
-            let cell = |axis| cloud.cell_at(axis, first as usize).0;
+            let cell = |axis| keys.cell(cloud, first as usize, axis);
             let cell: Vec<i32> = (0..cloud.dims()).map(cell).collect();
             random_place(seed, &cell, count)
         };

@@ -85,7 +85,10 @@ impl<T: Scalar> Prepared<T> {
         let cloud = WorkingCopy::new(points, job.bad_rows, threads)?;
         let (dims, input_rows) = (points.dim(), points.len());
         let (size, origin) = job.on_axes(dims)?;
-        let ends = |axis: usize| extremes(&cloud.axes[axis][..cloud.len]).unwrap_or_default();
+        let ends = |axis: usize| match cloud.low.get(axis).zip(cloud.high.get(axis)) {
+            Some((low, high)) => (*low, *high),
+            None => extremes(&cloud.axes[axis][..cloud.len]).unwrap_or_default(),
+        };
         let ends: Vec<(T, T)> = (0..dims).map(ends).collect();
         // Adding 0 takes the sign from -0.
         let origin = origin.unwrap_or_else(|| ends.iter().map(|ends| ends.0 + T::ZERO).collect());

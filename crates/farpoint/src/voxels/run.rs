@@ -74,17 +74,16 @@ impl Run<'_, '_> {
         if job.sorted || job.min_points > 1 {
             groups.renumber(&groups.kept(job, cloud, &keys, threads));
         }
-        drop(keys);
         let chosen = match job.reduce {
             Reduce::Mean | Reduce::First => groups.first.clone(),
             Reduce::Center => groups.nearest_to_center(cloud),
-            Reduce::Random(seed) => groups.random(seed, cloud),
+            Reduce::Random(seed) => groups.random(seed, cloud, &keys),
         };
         let coordinates = match job.reduce {
             Reduce::Mean => groups.means(cloud, threads),
             _ => rows(cloud.dims(), &chosen, |axis, point| cloud.axis(axis)[point]),
         };
-        let cells = rows(cloud.dims(), &groups.first, |axis, point| cloud.cell_at(axis, point).0);
+        let cells = rows(cloud.dims(), &groups.first, |axis, point| keys.cell(cloud, point, axis));
         Found { of: groups.of, counts: groups.counts, chosen, coordinates, cells }
     }
 }
