@@ -3,7 +3,7 @@
 //!
 //! From the top down, each using only those below it:
 //!
-//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`,
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `voxels`, `files`, `many_files`, `tiles`,
 //!   `generate`: the functions that Python calls.
 //! * `batch`, `watch`, `threads`: batches; progress and Ctrl-C; the number of threads. `shape_cache`: cache of calls.
 //! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: NumPy, DLPack, our own device memory.
@@ -29,6 +29,7 @@ mod tensors;
 mod threads;
 mod tiles;
 mod values;
+mod voxels;
 mod watch;
 
 use pyo3::prelude::*;
@@ -52,6 +53,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     neighbors::add(module)?;
     searching::add(module)?;
     values::add(module)?;
+    voxels::add(module)?;
     files::add(module)?;
     many_files::add(module)?;
     limited::add(module)?;

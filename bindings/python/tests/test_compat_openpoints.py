@@ -231,3 +231,49 @@ def test_pointnext(name):
         losses.append(loss.item())
     assert all((p.grad != 0).any() for p in net.parameters() if p.dim() > 1)
     assert losses[-1] < 0.8 * losses[0]
+
+
+def _hashes(cells, kind):
+    """The hash of each cell by Python's integers."""
+    low, high = cells.min(0), cells.max(0)
+    hashes = []
+    for cell in cells.tolist():
+        value = 14695981039346656037 if kind == "fnv" else 0
+        for axis, c in enumerate(cell):
+            if kind == "fnv":
+                value = value * 1099511628211 % 2**64 ^ c % 2**64
+            else:
+                value = value * (int(high[axis] - low[axis]) + 1) + c - int(low[axis])
+        hashes.append(value)
+    return np.array(hashes, np.uint64)
+
+
+@pytest.mark.parametrize("kind", ["fnv", "ravel"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_voxelize(kind, dtype):
+    from farpoint.compat.openpoints.data_util import voxelize
+    from farpoint.compat.pointcept import grid_sample
+
+    coord = (np.random.default_rng(3).random((400, 3)) - 0.3).astype(dtype)
+    cells = np.floor(coord / np.array(0.2)).astype(np.int64)
+    keys = _hashes(cells, kind)
+    order = np.argsort(keys, kind="stable")
+    _, inverse, count = np.unique(keys, return_inverse=True, return_counts=True)
+    idx_sort, voxel_idx, counts = voxelize(coord, 0.2, kind, mode=1)
+    assert np.array_equal(idx_sort, order) and np.array_equal(counts, count)
+    assert np.array_equal(voxel_idx, inverse[order])
+    np.random.seed(5)
+    chosen = voxelize(coord, 0.2, kind)
+    np.random.seed(5)
+    starts = np.cumsum(np.insert(count, 0, 0)[:-1])
+    assert np.array_equal(chosen, order[starts + np.random.randint(0, count.max(), count.size) % count])
+
+    from_zero = cells - cells.min(0)
+    keys = _hashes(from_zero, kind)
+    _, inverse = np.unique(keys, return_inverse=True)
+    idx_unique, idx_sort, found, counts, grid_coord = grid_sample(coord, 0.2, kind)
+    assert np.array_equal(idx_sort, np.argsort(keys, kind="stable")) and np.array_equal(found, inverse)
+    assert np.array_equal(grid_coord, from_zero) and np.array_equal(counts, np.bincount(inverse))
+    assert np.array_equal(found[idx_unique], np.arange(len(counts)))
+    none = grid_sample(coord[:0], 0.2, kind)
+    assert all(len(part) == 0 for part in none)

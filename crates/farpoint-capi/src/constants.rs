@@ -139,6 +139,21 @@ pub enum farpoint_keep {
 }
 pub use farpoint_keep::*;
 
+/// Point that stands for those of a voxel.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_reduce {
+    /// Their mean.
+    FARPOINT_REDUCE_MEAN = 0,
+    /// The one of lowest index.
+    FARPOINT_REDUCE_FIRST = 1,
+    /// The nearest to the voxel's center, the lowest index among equals.
+    FARPOINT_REDUCE_CENTER = 2,
+    /// A random one, drawn by `seed` and the voxel's cell.
+    FARPOINT_REDUCE_RANDOM = 3,
+}
+pub use farpoint_reduce::*;
+
 /// Order of windows.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,6 +243,7 @@ enumerations!(
     farpoint_amount,
     farpoint_approximate_method,
     farpoint_keep,
+    farpoint_reduce,
     farpoint_window_order,
     farpoint_estimator,
     farpoint_search_method,

@@ -20,6 +20,7 @@ pub use crate::sum::total;
 pub use crate::threads::{granted, granted_here, granted_of, start};
 pub use crate::threads::{spawned, spread};
 pub use crate::unwind::caught;
+pub use crate::voxels::prepared::{Found as FoundVoxels, Prepared as PreparedVoxels};
 
 /// Runs a kernel compiled for an instruction set.
 ///

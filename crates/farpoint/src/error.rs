@@ -153,6 +153,33 @@ pub enum Error {
     /// A cell size of a grid that is not a positive number.
     #[error("cell size {0} is not a finite number above 0")]
     BadCell(f64),
+    /// An edge length of a voxel that is not a positive number.
+    #[error(
+        "voxel size {size} of axis {axis} is not a finite number above 0 in the precision of the points"
+    )]
+    BadVoxelSize {
+        /// The axis, from 0.
+        axis: usize,
+        /// The size.
+        size: f64,
+    },
+    /// A point whose cell does not fit in 32 bits.
+    #[error(
+        "row {row} is too far away for voxels of {size} from {origin} along axis {axis}: coordinate {coordinate} \
+         lies in a cell beyond 32 bits; use larger voxels, or an origin near the points"
+    )]
+    VoxelOutOfRange {
+        /// The axis, from 0.
+        axis: usize,
+        /// The first such row.
+        row: usize,
+        /// Its coordinate.
+        coordinate: f64,
+        /// Edge length of a voxel.
+        size: f64,
+        /// Origin on the axis.
+        origin: f64,
+    },
     /// Bits per axis of a Morton curve out of range.
     #[error("{0} bits per axis are outside 1..=21")]
     BadBits(u32),

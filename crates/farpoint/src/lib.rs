@@ -14,7 +14,8 @@
 //! ```
 //!
 //! [`chamfer()`] measures how far apart two clouds are: see [`neighbors`]. Samplers that are not
-//! exact have an interface of their own: see [`approximate`]. [`measure`] compares samples.
+//! exact have an interface of their own: see [`approximate`]. [`measure`] compares samples. [`VoxelGrid`]
+//! downsamples by the cells of a grid: see [`voxels`].
 //!
 //! # What exact means
 //!
@@ -83,6 +84,7 @@ mod sum;
 mod threads;
 mod unwind;
 pub mod values;
+pub mod voxels;
 mod watch;
 
 pub use approximate::{ApproximateDevice, ApproximateSample, ApproximateSampler};
@@ -91,7 +93,8 @@ pub use device::{Device, On, chamfer, nearest, reference};
 pub use error::Error;
 pub use job::{
     Algorithm, AlgorithmOption, Amount, BadRows, Ball, Matcher, Method, Norm, Observer, Order,
-    PeakOptions, Progress, QuickOptions, RadiusOptions, Sampler, Searcher, Start, Traits,
+    Origin, PeakOptions, Progress, QuickOptions, RadiusOptions, Reduce, Sampler, Searcher, Start,
+    Traits, VoxelGrid,
 };
 pub use machine::{DeviceKind, Level};
 pub use neighbors::Index;
@@ -99,11 +102,12 @@ pub use parse::ParseError;
 pub use points::{Axes, Points, RawLayout, RawPoints, Selected, Strided, Subset, padded, ragged};
 pub use result::{
     Bytes, Chamfer, FScore, Gradients, Measured, Nearest, Neighbors, RanOn, Sample, Stages,
-    Statistics, WithinBall,
+    Statistics, Voxels, WithinBall,
 };
 pub use scalar::Scalar;
 #[doc(hidden)]
 pub use scalar::number::EitherPrecision;
+pub use voxels::VoxelDevice;
 
 /// The examples of the README, which are tested as documentation.
 #[cfg(doctest)]

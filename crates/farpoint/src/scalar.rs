@@ -22,7 +22,7 @@ pub trait Scalar: number::Number {
 pub(crate) mod number {
     use crate::simd::Sets;
     use std::fmt::{Debug, Display};
-    use std::ops::{Add, Mul, Sub};
+    use std::ops::{Add, Div, Mul, Sub};
 
     /// A function of both precisions as two functions that are not generic: see `compiled_once!`.
     pub trait EitherPrecision {
@@ -50,6 +50,7 @@ pub(crate) mod number {
         + Add<Output = Self>
         + Sub<Output = Self>
         + Mul<Output = Self>
+        + Div<Output = Self>
     {
         /// The largest finite number.
         const MAX: Self;
@@ -86,6 +87,11 @@ pub(crate) mod number {
         /// # Safety
         /// `self` must be above -1 or NaN, `last` between 0 and `2^20`.
         unsafe fn to_bin(self, last: Self) -> usize;
+        /// Rounds down.
+        ///
+        /// # Safety
+        /// `self` must be at least `-2^31` and below `2^31`.
+        unsafe fn floor_to_i32(self) -> i32;
         /// Returns the key that sorts selections: larger values first, among equals the lower index.
         /// `self` must not be negative or NaN.
         fn key(self, index: u32) -> Self::Key;
@@ -221,6 +227,13 @@ macro_rules! scalar {
                 unsafe { kept.to_int_unchecked::<i32>() as usize }
             }
             #[inline(always)]
+            unsafe fn floor_to_i32(self) -> i32 {
+                debug_assert!((-2_147_483_648.0..2_147_483_648.0).contains(&self));
+                // SAFETY: the caller ensures that it fits.
+                let towards_zero: i32 = unsafe { self.to_int_unchecked() };
+                towards_zero - i32::from(towards_zero as $float > self)
+            }
+            #[inline(always)]
             fn key(self, index: u32) -> $key {
                 // Bits of non-negative floats sort like the floats. The sign of -0.0 goes.
                 let bits = $bits::MAX - (self + 0.0).to_bits();
@@ -292,6 +305,15 @@ mod tests {
         }
     }
 
+    fn floors<T: Scalar>() {
+        let numbers = [-2_147_483_648.0, -1.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 16_777_216.0];
+        for number in numbers {
+            // SAFETY: all are in range.
+            let floor = unsafe { T::from_f64(number).floor_to_i32() };
+            assert_eq!(f64::from(floor), number.floor());
+        }
+    }
+
     fn keys<T: Scalar>() {
         let values = [T::INFINITY, T::MAX, T::from_f64(2.0), T::EPSILON, T::ZERO];
         for pair in values.windows(2) {
@@ -306,6 +328,12 @@ mod tests {
     fn bins_stay_within_their_range() {
         bins::<f32>();
         bins::<f64>();
+    }
+
+    #[test]
+    fn numbers_are_rounded_down() {
+        floors::<f32>();
+        floors::<f64>();
     }
 
     #[test]

@@ -8,7 +8,7 @@ those taken: an even subset of which every prefix is an even subset.
 >>> farpoint.sample(cloud, 4).shape
 (4,)
 
-``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``knn``, ``ball_query``, ``within``,
+``sample`` and ``order`` choose points, ``voxel_downsample`` replaces those of each voxel by one, ``nearest`` and ``chamfer`` compare clouds, ``knn``, ``ball_query``, ``within``,
 ``gather``, ``gather_max`` and ``interpolate`` are building blocks of networks, ``read`` and ``write`` handle
 the usual files. All accept NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the CPU or a GPU,
 and return arrays of the same library on the same device. ``farpoint.compat`` has drop-in replacements
@@ -37,6 +37,7 @@ from .neighbors import BallNeighbors, Neighbors, ball_query, knn, within
 from .one_file import sample_file
 from .operators import check_indices, gather, gather_max, interpolate, inverse_distance_weights
 from .sampling import Order, Sample, order, sample, sample_padded, sample_ragged
+from .voxels import Voxels, voxel_downsample
 
 # Operators are registered once both farpoint and PyTorch are imported: exported programs rely on it.
 import_hook.watch()
@@ -56,6 +57,7 @@ __all__ = [
     "Order",
     "Quality",
     "Sample",
+    "Voxels",
     "__version__",
     "ball_query",
     "centroids",
@@ -87,6 +89,7 @@ __all__ = [
     "sample_ragged",
     "sample_random",
     "set_num_threads",
+    "voxel_downsample",
     "warm_up",
     "within",
     "write",

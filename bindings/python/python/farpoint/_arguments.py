@@ -90,6 +90,12 @@ def number(value: Any, name: str) -> float:
     return float(converted)
 
 
+def numbers(values: Any, name: str) -> list[float]:
+    """Returns a number, or each of several, as floats after checking that they are numbers and not NaN."""
+    listed = values.tolist() if hasattr(values, "tolist") else values
+    return [number(value, name) for value in (listed if isinstance(listed, (list, tuple)) else [listed])]
+
+
 #: Suffixes of memory sizes, as on the command line; a letter alone is binary.
 _SIZES = {
     **{f"{letter}iB": 1024**k for k, letter in enumerate("KMGT", 1)},

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._device_records import Gradients, Input, MatchOutput, Output
-from ._records import Approximation, Batches, Clouds, Neighborhood, Reduction
+from ._records import Approximation, Batches, Clouds, Neighborhood, Reduction, Voxelization
 
 __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "cloud_seed", "random_start",
@@ -23,7 +23,12 @@ __all__ = [
     "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
+<<<<<<< HEAD
+    "values_scatter_max", "values_scatter_mean", "values_scatter_mode", "voxels",
+    "generate_labelled", "labelled_classes", "Met", "read_tensors_by", "set_num_threads", "get_num_threads",
+=======
     "generate_labelled", "labelled_classes", "ShapeCache", "read_tensors_by", "set_num_threads", "get_num_threads",
+>>>>>>> main
 ]
 
 __version__: str
@@ -449,6 +454,18 @@ def values_gather_max(
 def values_gather_max_backward(
     sizes: _Sizes, indices: NDArray[Any], chosen: NDArray[np.int32], grad: NDArray[Any], with_add: bool
 ) -> tuple[NDArray[Any], NDArray[Any] | None]: ...
+def values_scatter_mean(
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64]
+) -> NDArray[Any]: ...
+def values_scatter_max(
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.int64]]: ...
+def values_scatter_mode(
+    sizes: _Sizes, labels: NDArray[np.int64], indices: NDArray[np.int64], none: int
+) -> NDArray[np.int64]: ...
+def voxels(
+    points: NDArray[Any], request: Voxelization
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[Any], NDArray[np.int32]]]: ...
 def values_interpolate(
     sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any]
 ) -> NDArray[Any]: ...

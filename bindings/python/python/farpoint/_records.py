@@ -142,6 +142,22 @@ class Approximation(NamedTuple):
     callback: Callable[[int, int], None] | None = None
 
 
+class Voxelization(NamedTuple):
+    """Checked arguments of ``voxel_downsample``."""
+
+    size: list[float]
+    #: None for 0, no numbers for the smallest coordinates.
+    origin: list[float] | None
+    reduce: str
+    seed: int = 0
+    sort: bool = False
+    min_points: int = 1
+    lengths: list[int] | None = None
+    offsets: list[int] | None = None
+    threads: int | None = None
+    skip_bad: bool = False
+
+
 #: Two clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D) and the lengths of their clouds.
 Batches: TypeAlias = "tuple[np.ndarray, np.ndarray, list[int] | None, list[int] | None]"
 

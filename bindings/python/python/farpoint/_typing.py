@@ -156,6 +156,20 @@ if TYPE_CHECKING:
         threads: int | None
         on_bad: OnBad
 
+    class VoxelOptions(TypedDict, total=False):
+        reduce: Literal["mean", "first", "center", "random"]
+        features: Any
+        feature_reduce: Literal["mean", "max"] | None
+        labels: Any
+        origin: Any
+        sort: bool
+        min_points: int
+        seed: Seed | None
+        lengths: Integers | None
+        offsets: Integers | None
+        threads: int | None
+        on_bad: OnBad
+
     class SearchOptions(TypedDict, total=False):
         x_lengths: Integers | None
         y_lengths: Integers | None

@@ -1,8 +1,9 @@
-//! Operators on the values of points: of NumPy arrays (`host`, `weights`), and by addresses of device memory
+//! Operators on the values of points: of NumPy arrays (`host`, `scatter`, `weights`), and by addresses of device memory
 //! (`device`).
 
 mod device;
 mod host;
+mod scatter;
 mod weights;
 
 use crate::{error, watch};
@@ -14,6 +15,7 @@ use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     host::add(module)?;
+    scatter::add(module)?;
     weights::add(module)?;
     device::add(module)
 }

@@ -386,6 +386,39 @@ typedef int32_t farpoint_estimator;
 #endif // __cplusplus
 
 /**
+ * Point that stands for those of a voxel.
+ */
+enum farpoint_reduce
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Their mean.
+     */
+    FARPOINT_REDUCE_MEAN = 0,
+    /**
+     * The one of lowest index.
+     */
+    FARPOINT_REDUCE_FIRST = 1,
+    /**
+     * The nearest to the voxel's center, the lowest index among equals.
+     */
+    FARPOINT_REDUCE_CENTER = 2,
+    /**
+     * A random one, drawn by `seed` and the voxel's cell.
+     */
+    FARPOINT_REDUCE_RANDOM = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_reduce farpoint_reduce;
+#else
+typedef int32_t farpoint_reduce;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Search method. It never changes a result.
  */
 enum farpoint_search_method
@@ -541,6 +574,14 @@ typedef struct farpoint_neighbors_result farpoint_neighbors_result;
  * never changes, so any number of threads may read it at a time.
  */
 typedef struct farpoint_sample_result farpoint_sample_result;
+
+/**
+ * The occupied voxels of a cloud.
+ *
+ * Made by farpoint_voxels(), freed by farpoint_voxels_result_free(). It never changes, so any number of
+ * threads may read it at a time.
+ */
+typedef struct farpoint_voxels_result farpoint_voxels_result;
 
 /**
  * All neighbors in a ball of each row of a cloud, concatenated.
@@ -962,6 +1003,118 @@ typedef struct farpoint_centroids_view {
      */
     size_t dropped;
 } farpoint_centroids_view;
+
+/**
+ * Options of voxel downsampling. The edge length must be set: 0 is FARPOINT_INVALID_ARGUMENT.
+ */
+typedef struct farpoint_voxel_options {
+    /**
+     * `sizeof(farpoint_voxel_options)`: gives the library the caller's version.
+     */
+    size_t size;
+    /**
+     * Threads and more. NULL: on all threads of the CPU, with the defaults.
+     */
+    const struct farpoint_run_options *run;
+    /**
+     * Edge length of a voxel in the unit of the coordinates; ignored if `edges` is set.
+     */
+    double edge;
+    /**
+     * Edge length on each axis. NULL: `edge` on all.
+     */
+    const double *edges;
+    /**
+     * Number of `edges`.
+     */
+    size_t edge_count;
+    /**
+     * A corner of a voxel. NULL: 0 on every axis.
+     */
+    const double *origin;
+    /**
+     * Number of coordinates of the origin.
+     */
+    size_t origin_count;
+    /**
+     * Not 0 for an origin at the smallest coordinate of each axis.
+     */
+    int32_t min_origin;
+    /**
+     * Point that stands for those of a voxel: FARPOINT_REDUCE_MEAN or another.
+     */
+    farpoint_reduce reduce;
+    /**
+     * The seed of FARPOINT_REDUCE_RANDOM.
+     */
+    uint64_t seed;
+    /**
+     * Not 0 to order voxels by cell, the first axis counting most; else they are in the order of their first rows.
+     */
+    int32_t sorted;
+    /**
+     * Voxels of fewer points are left out.
+     */
+    uint32_t min_points;
+    /**
+     * Rows of the cloud to use, as in farpoint_sample_options. NULL: all rows.
+     */
+    const size_t *rows;
+    /**
+     * Number of `rows`.
+     */
+    size_t row_count;
+    /**
+     * One byte per point, as in farpoint_sample_options. NULL: all rows.
+     */
+    const uint8_t *mask;
+} farpoint_voxel_options;
+
+/**
+ * Members of voxels. Addresses are valid until they are freed.
+ */
+typedef struct farpoint_voxels_view {
+    /**
+     * Number of voxels.
+     */
+    size_t count;
+    /**
+     * Number of coordinates of a point.
+     */
+    size_t dims;
+    /**
+     * Coordinates of the point that stands for each voxel, without gaps; NULL if the points were not `float`.
+     */
+    const float *coordinates_f32;
+    /**
+     * The coordinates for points of type `double`; NULL if they were not.
+     */
+    const double *coordinates_f64;
+    /**
+     * Row of the point that stands for each voxel; the first one of the voxel if that is a mean.
+     */
+    const uint32_t *rows;
+    /**
+     * Number of points of each voxel.
+     */
+    const uint32_t *point_counts;
+    /**
+     * Cell of each voxel, `dims` numbers each: the floor of (p - origin) / edge on each axis.
+     */
+    const int32_t *cells;
+    /**
+     * Number of points of the cloud, or of selected rows.
+     */
+    size_t inverse_count;
+    /**
+     * Voxel of each of them; FARPOINT_NONE for those in none.
+     */
+    const uint32_t *inverse;
+    /**
+     * Rows that were left out because they hold NaN or infinity.
+     */
+    size_t dropped;
+} farpoint_voxels_view;
 
 /**
  * Options of a search for nearest points. All zero but `size`: Euclidean distances.
@@ -1666,6 +1819,30 @@ void farpoint_centroids_result_free(struct farpoint_centroids_result *result);
  * Returns the members of centroids, valid until they are freed; all 0 for NULL.
  */
 struct farpoint_centroids_view farpoint_centroids_result_view(const struct farpoint_centroids_result *result);
+
+/**
+ * Replaces the points of each occupied cell of a grid by one. The same on every run, machine and number of threads.
+ * CPU only.
+ *
+ * @param points   the cloud
+ * @param options  options of the grid; not NULL
+ * @param result   is set to the voxels, to be freed by farpoint_voxels_result_free(); to NULL on an
+ *                 error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+farpoint_status farpoint_voxels(struct farpoint_points points,
+                                const struct farpoint_voxel_options *options,
+                                struct farpoint_voxels_result **result);
+
+/**
+ * Frees voxels. NULL is fine.
+ */
+void farpoint_voxels_result_free(struct farpoint_voxels_result *result);
+
+/**
+ * Returns the members of voxels, valid until they are freed; all 0 for NULL.
+ */
+struct farpoint_voxels_view farpoint_voxels_result_view(const struct farpoint_voxels_result *result);
 
 /**
  * Builds an index.

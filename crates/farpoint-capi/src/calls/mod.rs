@@ -6,6 +6,8 @@ pub mod sample;
 
 pub mod approximate;
 
+pub mod voxels;
+
 pub mod index;
 
 pub mod nearest;

@@ -167,6 +167,28 @@ static void approximating(void) {
     farpoint_centroids_result_free(centroids);
 }
 
+static void finding_voxels(void) {
+    farpoint_voxel_options options = voxel_options(some_double());
+    farpoint_run_options run = some_run();
+    double numbers[4];
+    for (size_t i = 0; i < 4; i++) {
+        numbers[i] = some_double();
+    }
+    options.run = draw(4) == 0 ? NULL : &run;
+    options.edges = draw(3) == 0 ? numbers : NULL;
+    options.edge_count = options.edges == NULL ? 0 : (size_t)draw(5);
+    options.origin = draw(3) == 0 ? numbers : NULL;
+    options.origin_count = options.origin == NULL ? 0 : (size_t)draw(5);
+    options.min_origin = draw(3) == 0;
+    options.reduce = draw(3) == 0 ? some_int() : (int32_t)draw(4);
+    options.sorted = draw(2) == 0;
+    options.min_points = (uint32_t)draw(4);
+    options.row_count = some_rows(&options.rows);
+    farpoint_voxels_result *result = NULL;
+    ENDS_WELL(farpoint_voxels(some_points(), &options, &result), result);
+    farpoint_voxels_result_free(result);
+}
+
 static void searching(void) {
     farpoint_search_options options = search_options(draw(3) == 0 ? some_size() : (size_t)draw(10));
     farpoint_match_options matching = match_options();
@@ -238,6 +260,7 @@ int main(int count, char **arguments) {
     for (int round = 0; round < rounds && failures < 5; round++) {
         sampling();
         approximating();
+        finding_voxels();
         searching();
         measuring();
     }

@@ -74,6 +74,14 @@ MAYBE_UNUSED static farpoint_approximate_options approximate_options(int32_t met
     return options;
 }
 
+MAYBE_UNUSED static farpoint_voxel_options voxel_options(double edge) {
+    farpoint_voxel_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.edge = edge;
+    return options;
+}
+
 MAYBE_UNUSED static farpoint_run_options run_options(size_t threads) {
     farpoint_run_options options;
     memset(&options, 0, sizeof options);

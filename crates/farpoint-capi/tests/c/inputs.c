@@ -123,7 +123,11 @@ static void enums_and_flags(void) {
         INVALID(farpoint_approximate(cloud, &approximate, &some), "FARPOINT_WINDOW_MORTON (1)");
         approximate = approximate_options(0, 3), approximate.estimator = wrong[i];
         INVALID(farpoint_approximate(cloud, &approximate, &some), "FARPOINT_ESTIMATOR_FIT (1)");
-        CHECK(nearest == NULL && found == NULL && some == NULL);
+        farpoint_voxel_options grid = voxel_options(1.0);
+        farpoint_voxels_result *voxels = NULL;
+        grid.reduce = wrong[i];
+        INVALID(farpoint_voxels(cloud, &grid, &voxels), "FARPOINT_REDUCE_CENTER (2)");
+        CHECK(nearest == NULL && found == NULL && some == NULL && voxels == NULL);
     }
 }
 
@@ -254,6 +258,7 @@ static void no_results(void) {
     CHECK(view.count == 0 && view.indices == NULL && strcmp(view.algorithm, "") == 0);
     CHECK(farpoint_approximate_result_view(NULL).count == 0);
     CHECK(farpoint_centroids_result_view(NULL).count == 0);
+    CHECK(farpoint_voxels_result_view(NULL).inverse == NULL);
     CHECK(farpoint_nearest_result_view(NULL).rows == 0 && isnan(farpoint_nearest_result_mean(NULL)));
     CHECK(farpoint_chamfer_result_direction(NULL, 0) == NULL);
     CHECK(isnan(farpoint_chamfer_result_f_score(NULL, 1.0).f_score));
@@ -263,6 +268,7 @@ static void no_results(void) {
     farpoint_sample_result_free(NULL);
     farpoint_approximate_result_free(NULL);
     farpoint_centroids_result_free(NULL);
+    farpoint_voxels_result_free(NULL);
     farpoint_nearest_result_free(NULL);
     farpoint_chamfer_result_free(NULL);
     farpoint_neighbors_result_free(NULL);

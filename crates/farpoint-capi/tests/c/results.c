@@ -283,6 +283,57 @@ static void approximate(const float *a) {
     INVALID(farpoint_approximate(cloud, &options, &result), "does not start at a point");
 }
 
+/* Each voxel by a loop over all points. */
+static void voxels(const float *a) {
+    farpoint_points cloud = farpoint_dense(a, A, 3, FARPOINT_FLOAT32);
+    for (int32_t reduce = FARPOINT_REDUCE_MEAN; reduce <= FARPOINT_REDUCE_RANDOM; reduce++) {
+        farpoint_voxel_options options = voxel_options(100.0);
+        options.reduce = reduce;
+        farpoint_voxels_result *result = NULL;
+        CHECK(farpoint_voxels(cloud, &options, &result) == FARPOINT_OK);
+        farpoint_voxels_view view = farpoint_voxels_result_view(result);
+        CHECK(view.inverse_count == A && view.dims == 3 && view.coordinates_f64 == NULL);
+        CHECK(view.count > 1 && view.dropped == 0);
+        size_t points = 0;
+        for (size_t voxel = 0; voxel < view.count; voxel++) {
+            double sums[3] = {0.0, 0.0, 0.0};
+            size_t first = A, count = 0;
+            for (size_t i = 0; i < A; i++) {
+                int inside = 1;
+                for (size_t axis = 0; axis < 3; axis++) {
+                    float cell = floorf(a[3 * i + axis] / 100.0f);
+                    inside &= cell == (float)view.cells[3 * voxel + axis];
+                }
+                CHECK(inside == (view.inverse[i] == voxel));
+                if (inside) {
+                    first = count == 0 ? i : first;
+                    count++;
+                    for (size_t axis = 0; axis < 3; axis++) {
+                        sums[axis] += a[3 * i + axis];
+                    }
+                }
+            }
+            CHECK(count == view.point_counts[voxel]);
+            size_t row = view.rows[voxel];
+            CHECK(reduce > FARPOINT_REDUCE_FIRST ? view.inverse[row] == voxel : row == first);
+            for (size_t axis = 0; axis < 3; axis++) {
+                float mean = (float)(sums[axis] / (double)count);
+                float wanted = reduce == FARPOINT_REDUCE_MEAN ? mean : a[3 * row + axis];
+                CHECK(view.coordinates_f32[3 * voxel + axis] == wanted);
+            }
+            points += count;
+        }
+        CHECK(points == A);
+        farpoint_voxels_result_free(result);
+    }
+    farpoint_voxel_options options = voxel_options(0.0);
+    farpoint_voxels_result *result = NULL;
+    INVALID(farpoint_voxels(cloud, &options, &result), "voxel size 0 of axis 0");
+    double origin[3] = {0.0, 0.0, 0.0};
+    options = voxel_options(1.0), options.origin = origin, options.origin_count = 3, options.min_origin = 1;
+    INVALID(farpoint_voxels(cloud, &options, &result), "origin and min_origin");
+}
+
 int main(int count, char **arguments) {
     for (int kind = 0; kind < (is_slow(count, arguments) ? 1 : 4); kind++) {
         float *a = cloud_of(kind, A, 2), *b = cloud_of(kind, B, 3);
@@ -292,6 +343,7 @@ int main(int count, char **arguments) {
         if (kind == 0) {
             measures(a);
             approximate(a);
+            voxels(a);
         }
         free(a);
         free(b);

@@ -23,7 +23,6 @@ mod grid;
 mod maxima;
 mod morton;
 mod npdu;
-mod numbering;
 mod random;
 mod run;
 mod sampler;

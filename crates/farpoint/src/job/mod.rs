@@ -14,6 +14,7 @@ mod progress;
 mod sampler;
 mod searcher;
 mod traits;
+mod voxel_grid;
 
 pub use algorithm::Algorithm;
 pub use amount::Amount;
@@ -24,3 +25,4 @@ pub use progress::{Observer, Progress};
 pub use sampler::{BadRows, Sampler, Start};
 pub use searcher::{Ball, Order, Searcher};
 pub use traits::Traits;
+pub use voxel_grid::{Origin, Reduce, VoxelGrid};

@@ -1,11 +1,14 @@
 //! Operators on the values of points: rows of channels that are gathered, reduced and interpolated by
-//! the indices of a search ([`crate::Searcher`]).
+//! the indices of a search ([`crate::Searcher`]), or reduced by voxel ([`crate::Voxels::inverse`]).
 //!
 //! | operator | of row `m`, channel `c` | gradients |
 //! |---|---|---|
 //! | [`gather()`] | `values[i[m, j], c]` for each `j` | [`gather_backward`] |
 //! | [`gather_max()`] | the largest of `values[i[m, j], c] + add[m, j, c]` over `j` | [`gather_max_backward`] |
 //! | [`interpolate()`] | the sum of `weights[m, j] * values[i[m, j], c]` over `j` | [`interpolate_backward`], [`interpolate_weights_backward`] |
+//! | [`scatter_mean()`] | the mean of `values[m, j, c]` of all places with `i[m, j]` = row | [`scatter_mean_backward`] |
+//! | [`scatter_max()`] | the largest of them | [`scatter_max_backward`] |
+//! | [`scatter_mode()`] | the most frequent label of them | - |
 //! | [`inverse_distance_weights`] | the weights of `interpolate` from distances | [`inverse_distance_weights_backward`] |
 //!
 //! # Shapes
@@ -18,6 +21,7 @@
 //! * Every operation is rounded separately, in the type of the values, and every sum starts at 0 and has
 //!   a fixed order: over `j` ascending; gradients of values by ascending flat place `m * k + j`; over
 //!   channels 32 partial sums (of `c` mod 32, ascending), whose halves are added until one is left.
+//! * Means are summed and divided in double precision, in ascending order of flat places, and rounded once.
 //! * So every number of threads, and every device, gives the bits of [`mod@reference`].
 //!
 //! Each operator is a file; `shape` checks their arguments, `parts` spreads rows over threads.
@@ -27,11 +31,16 @@ mod gather_max;
 mod interpolate;
 mod parts;
 pub mod reference;
+mod scatter;
 mod shape;
 mod weights;
 
 pub use gather::{gather, gather_backward};
 pub use gather_max::{GatherMax, GatherMaxGradients, gather_max, gather_max_backward};
 pub use interpolate::{interpolate, interpolate_backward, interpolate_weights_backward};
+pub use scatter::{
+    ScatterMax, scatter_max, scatter_max_backward, scatter_mean, scatter_mean_backward,
+    scatter_mode,
+};
 pub use shape::{RowIndex, ValueShape};
 pub use weights::{InverseDistance, inverse_distance_weights, inverse_distance_weights_backward};

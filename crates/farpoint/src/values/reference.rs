@@ -1,8 +1,9 @@
 //! Straightforward loops that define the results of all operators on values. They check nothing: arrays must
 //! have the sizes of the shape, and indices be -1 or a row.
 
-use super::{GatherMax, GatherMaxGradients, InverseDistance, RowIndex, ValueShape};
+use super::{GatherMax, GatherMaxGradients, InverseDistance, RowIndex, ScatterMax, ValueShape};
 use crate::Scalar;
+use std::collections::BTreeMap;
 
 /// Calls `visit` with each place of the batch, its flat index place, and the row of the batch at
 /// that index, if any.
@@ -162,6 +163,116 @@ pub fn interpolate_weights_backward<T: Scalar, I: RowIndex>(
         gradients[flat] = parts[0];
     });
     gradients
+}
+
+/// Returns the flat places of the batch that name each row of the batch, ascending.
+fn named<I: RowIndex>(shape: &ValueShape, indices: &[I]) -> Vec<Vec<usize>> {
+    let mut places = vec![Vec::new(); shape.clouds * shape.rows];
+    each(shape, indices, |_, flat, row| {
+        if let Some(row) = row {
+            places[row].push(flat);
+        }
+    });
+    places
+}
+
+/// Defines [`super::scatter_mean()`].
+pub fn scatter_mean<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    values: &[T],
+    indices: &[I],
+) -> Vec<T> {
+    let mut means = Vec::new();
+    for places in named(shape, indices) {
+        for c in 0..shape.channels {
+            let add = |sum: f64, &flat: &usize| sum + values[flat * shape.channels + c].to_f64();
+            let mean = places.iter().fold(0.0, add) / places.len() as f64;
+            means.push(if places.is_empty() { T::ZERO } else { T::from_f64(mean) });
+        }
+    }
+    means
+}
+
+/// Defines [`super::scatter_mean_backward`].
+pub fn scatter_mean_backward<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    indices: &[I],
+    grad: &[T],
+) -> Vec<T> {
+    let channels = shape.channels;
+    let mut gradients = vec![T::ZERO; indices.len() * channels];
+    for (row, places) in named(shape, indices).into_iter().enumerate() {
+        for &flat in &places {
+            for c in 0..channels {
+                let sent = grad[row * channels + c].to_f64();
+                gradients[flat * channels + c] = T::from_f64(sent / places.len() as f64);
+            }
+        }
+    }
+    gradients
+}
+
+/// Defines [`super::scatter_max()`].
+pub fn scatter_max<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    values: &[T],
+    indices: &[I],
+) -> ScatterMax<T> {
+    let of_cloud = shape.places * shape.k;
+    let mut largest = ScatterMax { values: Vec::new(), chosen: Vec::new() };
+    for places in named(shape, indices) {
+        for c in 0..shape.channels {
+            let value = |flat: usize| values[flat * shape.channels + c].to_f64();
+            let larger = |a: usize, b: usize| {
+                let first_nan = value(b).is_nan() && !value(a).is_nan();
+                if value(b) > value(a) || first_nan { b } else { a }
+            };
+            let best = places.iter().copied().reduce(larger);
+            largest.values.push(best.map_or(T::ZERO, |best| values[best * shape.channels + c]));
+            largest.chosen.push(best.map_or(-1, |best| (best % of_cloud) as i64));
+        }
+    }
+    largest
+}
+
+/// Defines [`super::scatter_max_backward`].
+pub fn scatter_max_backward<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    indices: &[I],
+    chosen: &[i64],
+    grad: &[T],
+) -> Vec<T> {
+    let channels = shape.channels;
+    let mut gradients = vec![T::ZERO; indices.len() * channels];
+    for (row, places) in named(shape, indices).into_iter().enumerate() {
+        for flat in places {
+            for c in 0..channels {
+                let at = row * channels + c;
+                if chosen[at] == (flat % (shape.places * shape.k)) as i64 {
+                    gradients[flat * channels + c] = grad[at];
+                }
+            }
+        }
+    }
+    gradients
+}
+
+/// Defines [`super::scatter_mode()`].
+pub fn scatter_mode<L: Copy + Ord, I: RowIndex>(
+    shape: &ValueShape,
+    labels: &[L],
+    indices: &[I],
+    none: L,
+) -> Vec<L> {
+    let most_frequent = |places: Vec<usize>| {
+        let mut counts = BTreeMap::new();
+        for flat in places {
+            *counts.entry(labels[flat]).or_insert(0) += 1;
+        }
+        let more = |a: (L, i32), b: (L, i32)| if b.1 > a.1 { b } else { a };
+        counts.into_iter().reduce(more).map_or(none, |(label, _)| label)
+    };
+    named(shape, indices).into_iter().map(most_frequent).collect()
 }
 
 fn divided<T: Scalar>(a: T, b: T) -> T {

@@ -21,3 +21,5 @@ mod values;
 mod values_common;
 mod values_errors;
 mod values_gradients;
+mod values_scatter;
+mod voxels;

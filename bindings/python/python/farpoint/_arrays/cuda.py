@@ -21,7 +21,8 @@ from .device import KINDS, Array, describe
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "weights", "within",
+    "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "voxels", "weights",
+    "within",
 ]
 
 
@@ -29,6 +30,13 @@ def on_host(points: Any, what: str) -> np.ndarray:
     """Raises TypeError: nothing is copied to the CPU implicitly."""
     raise TypeError(
         f"{what} on the CPU, and the points are on a GPU ({name(points)}); copy them to the CPU first"
+    )
+
+
+def voxels(points: Any, request: Any, features: Any, how: str, labels: Any) -> tuple[Any, ...]:
+    """Raises TypeError: voxels are found on the CPU."""
+    raise TypeError(
+        f"voxel_downsample runs on the CPU, and the points are on a GPU ({name(points)}); copy them to the CPU first"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._records import Approximation, Neighborhood, Sampling, Search, Sides
+from .._records import Approximation, Neighborhood, Sampling, Search, Sides, Voxelization
 
 
 class Library(Protocol):
@@ -65,6 +65,12 @@ class Library(Protocol):
 
     def weights(self, distances: Any, power: int, eps: float) -> Any:
         """Returns the weights of neighbors from their distances."""
+
+    def voxels(
+        self, points: Any, request: Voxelization, features: Any, how: str, labels: Any
+    ) -> tuple[Any, ...]:
+        """Returns the fields of ``Voxels``. Features are reduced by "mean" or "max", or those of the chosen points
+        by "pick"."""
 
     def check_indices(self, indices: Any, rows: int) -> None:
         """Raises IndexError if an index is neither -1 nor a row."""

@@ -14,11 +14,13 @@ from .conversion import like, name, points_of, refuse_narrow
 from .numpy_operators import (
     check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
 )
+from .numpy_voxels import voxels
 from .integer_arrays import lengths_of, starts_of
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "ranges", "sample", "sample_approximate", "sample_array", "sample_ragged", "search", "tree_of", "weights",
+    "on_host", "ranges", "sample", "sample_approximate", "sample_array", "sample_ragged", "search", "tree_of", "voxels",
+    "weights",
     "within",
 ]
 

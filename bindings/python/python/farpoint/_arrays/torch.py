@@ -28,10 +28,12 @@ from .torch_operators import (
     check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
 )
 from .torch_sampling import bad_rows, ranges, sample, sample_ragged
+from .torch_voxels import voxels
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "weights", "within",
+    "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "voxels", "weights",
+    "within",
 ]
 
 

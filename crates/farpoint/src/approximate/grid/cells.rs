@@ -1,9 +1,10 @@
 //! Assignment of points to cells.
 
 use crate::approximate::frame::Frame;
-use crate::approximate::numbering::{self, Equality};
 use crate::approximate::work::Run;
 use crate::memory;
+use crate::threads;
+use crate::voxels::numbering::{self, Numbers};
 use crate::{Error, Scalar};
 
 /// Points by cell; cells are numbered in the order of their first points.
@@ -21,12 +22,12 @@ impl Cells {
         frame: &Frame<'_, T>,
         size: f64,
     ) -> Result<Self, Error> {
-        let points = run.cloud.len;
-        let (of, count) = match Division::new(frame, size) {
-            Division::Packed(packed) => numbering::number(points, &packed, run.threads),
-            Division::Wide(wide) => numbering::number(points, &wide, run.threads),
-        };
-        run.watch.pass(points)?;
+        let division = Division::new(frame, size);
+        let same = |a, b| division.same(a, b);
+        let keys = division.keys(run.threads);
+        let Numbers { of, first } = numbering::number(&keys, same, run.threads);
+        run.watch.pass(run.cloud.len)?;
+        let count = first.len();
         Ok(Self { of, count, size })
     }
 
@@ -44,14 +45,15 @@ pub(super) fn count<T: Scalar>(
     frame: &Frame<'_, T>,
     size: f64,
 ) -> Result<usize, Error> {
-    let points = run.cloud.len;
-    let count = match Division::new(frame, size) {
-        Division::Packed(packed) => numbering::count(points, &packed, run.threads),
-        Division::Wide(wide) => numbering::count(points, &wide, run.threads),
-    };
-    run.watch.pass(points)?;
+    let division = Division::new(frame, size);
+    let same = |a, b| division.same(a, b);
+    let count = numbering::count(&division.keys(run.threads), same, run.threads);
+    run.watch.pass(run.cloud.len)?;
     Ok(count)
 }
+
+/// Points per task of a thread.
+const CHUNK: usize = 1 << 14;
 
 /// Key of the cell of a point.
 enum Division<'a, T> {
@@ -72,6 +74,29 @@ impl<'a, T: Scalar> Division<'a, T> {
             Self::Wide(Wide { frame, size, axes })
         }
     }
+
+    /// Returns the keys of all points; equal cells have equal keys.
+    fn keys(&self, threads: usize) -> Vec<u64> {
+        let (Self::Packed(Packed { frame, .. }) | Self::Wide(Wide { frame, .. })) = self;
+        let mut keys = memory::zeros(frame.cloud.len);
+        threads::for_each_chunk(&mut keys, CHUNK, threads, |chunk, keys| {
+            let points = (chunk * CHUNK..).zip(keys);
+            match self {
+                Self::Packed(packed) => points.for_each(|(point, key)| *key = packed.key(point)),
+                Self::Wide(wide) => points.for_each(|(point, key)| *key = wide.key(point)),
+            }
+        });
+        keys
+    }
+
+    /// Returns whether two points of equal keys are in one cell.
+    #[inline(always)]
+    fn same(&self, a: u32, b: u32) -> bool {
+        match self {
+            Self::Packed(_) => true,
+            Self::Wide(wide) => wide.same(a, b),
+        }
+    }
 }
 
 /// Returns the number of bits of whole numbers up to `max`; more than fit if it is beyond them.
@@ -87,7 +112,7 @@ struct Packed<'a, T> {
     axes: Vec<(usize, u32)>,
 }
 
-impl<T: Scalar> Equality for Packed<'_, T> {
+impl<T: Scalar> Packed<'_, T> {
     #[inline(always)]
     fn key(&self, point: usize) -> u64 {
         self.axes.iter().fold(0, |key: u64, &(axis, bits)| {
@@ -95,11 +120,6 @@ impl<T: Scalar> Equality for Packed<'_, T> {
             // All 64 bits of one axis leave nothing of the others.
             key.checked_shl(bits).unwrap_or(0) | cell
         })
-    }
-
-    #[inline(always)]
-    fn same(&self, _: u32, _: u32) -> bool {
-        true
     }
 }
 
@@ -121,9 +141,7 @@ impl<T: Scalar> Wide<'_, T> {
         };
         number.to_bits()
     }
-}
 
-impl<T: Scalar> Equality for Wide<'_, T> {
     #[inline(always)]
     fn key(&self, point: usize) -> u64 {
         self.axes.iter().fold(0, |key: u64, &axis| {

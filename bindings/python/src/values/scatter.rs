@@ -1,0 +1,67 @@
+//! Reductions of the values of NumPy arrays by row, all of them dense. Results are flat: Python reshapes them.
+
+use super::{Numbers, Sizes, about, in_values, run, shape_of};
+use farpoint::values;
+use numpy::{IntoPyArray, PyArray1, PyUntypedArray};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(scatter_mean, module)?)?;
+    module.add_function(wrap_pyfunction!(scatter_max, module)?)?;
+    module.add_function(wrap_pyfunction!(scatter_mode, module)?)
+}
+
+type Array<'a, 'py> = &'a Bound<'py, PyUntypedArray>;
+
+/// Returns the mean of the values of each row.
+#[pyfunction]
+#[pyo3(name = "values_scatter_mean")]
+fn scatter_mean<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    values: Array<'_, 'py>,
+    indices: Array<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let indices = Numbers::<i64>::required(indices, "indices")?;
+    in_values!(values, |values| {
+        let (values, indices) = (values.slice()?, indices.slice()?);
+        let mean = |cpu: &_| values::scatter_mean(cpu, &shape_of(sizes), values, indices);
+        Ok(run(py, || about(sizes), mean)?.into_pyarray(py).into_any())
+    })
+}
+
+/// Returns the maxima of the values of each row, and the place of each.
+#[pyfunction]
+#[pyo3(name = "values_scatter_max")]
+fn scatter_max<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    values: Array<'_, 'py>,
+    indices: Array<'_, 'py>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let indices = Numbers::<i64>::required(indices, "indices")?;
+    in_values!(values, |values| {
+        let (values, indices) = (values.slice()?, indices.slice()?);
+        let max = |cpu: &_| values::scatter_max(cpu, &shape_of(sizes), values, indices);
+        let result = run(py, || about(sizes), max)?;
+        (result.values.into_pyarray(py), result.chosen.into_pyarray(py)).into_pyobject(py)
+    })
+}
+
+/// Returns the most frequent label of each row, or `none`.
+#[pyfunction]
+#[pyo3(name = "values_scatter_mode")]
+fn scatter_mode<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    labels: Array<'_, 'py>,
+    indices: Array<'_, 'py>,
+    none: i64,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let indices = Numbers::<i64>::required(indices, "indices")?;
+    let labels = Numbers::<i64>::required(labels, "labels")?;
+    let (labels, indices) = (labels.slice()?, indices.slice()?);
+    let mode = |cpu: &_| values::scatter_mode(cpu, &shape_of(sizes), labels, indices, none);
+    Ok(run(py, || about(sizes), mode)?.into_pyarray(py))
+}

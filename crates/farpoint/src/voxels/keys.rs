@@ -1,0 +1,117 @@
+//! Keys of cells.
+
+use super::prepared::Prepared;
+use crate::simd::{self, Kernel, Program, Simd};
+use crate::{Level, Scalar, memory, threads};
+
+/// A key for each point; points of one cell have one key.
+pub(super) struct Keys {
+    pub(super) all: Vec<u64>,
+    /// True if points of one key are in one cell; keys then sort like cells.
+    pub(super) unique: bool,
+    axes: Vec<Axis>,
+}
+
+/// Place of the cells along an axis in keys.
+#[derive(Clone, Copy)]
+struct Axis {
+    /// Lowest cell.
+    low: i32,
+    /// Lowest bit.
+    shift: u32,
+    /// Largest number, as bits.
+    mask: u64,
+}
+
+/// Points per task of a thread.
+const CHUNK: usize = 1 << 14;
+
+/// Points whose keys stay in the innermost cache while all axes are added.
+const BLOCK: usize = 1 << 10;
+
+impl Keys {
+    /// Computes the keys of all points: the numbers of their cells side by side if they fit in 64 bits, else a hash.
+    pub(super) fn new<T: Scalar>(cloud: &Prepared<T>, level: Level, threads: usize) -> Self {
+        // The first axis has the highest bits, so that keys sort like cells.
+        let mut axes = memory::with_capacity(cloud.dims());
+        let mut sum = 0;
+        for axis in (0..cloud.dims()).rev() {
+            let (low, high) = cloud.cells(axis).into_inner();
+            let bits = u32::BITS - (high.wrapping_sub(low) as u32).leading_zeros();
+            axes.push(Axis { low, shift: sum, mask: (1 << bits) - 1 });
+            sum += bits;
+        }
+        axes.reverse();
+        let unique = sum <= u64::BITS;
+        let mut all = memory::zeros(cloud.points());
+        threads::for_each_chunk(&mut all, CHUNK, threads, |chunk, keys| {
+            let first = chunk * CHUNK;
+            simd::dispatch(level, Fill { cloud, axes: &axes, unique, first, keys });
+        });
+        Self { all, unique, axes }
+    }
+
+    /// Returns the cell of a point along an axis.
+    #[inline(always)]
+    pub(super) fn cell<T: Scalar>(&self, cloud: &Prepared<T>, point: usize, axis: usize) -> i32 {
+        let Axis { low, shift, mask } = self.axes[axis];
+        match self.unique {
+            // An axis of one cell after 64 bits has nothing to shift.
+            true => low.wrapping_add((self.all[point].wrapping_shr(shift) & mask) as i32),
+            false => cloud.cell_at(axis, point).0,
+        }
+    }
+
+    /// Returns whether two points of one key are in one cell.
+    #[inline(always)]
+    pub(super) fn same<T: Scalar>(&self, cloud: &Prepared<T>, a: u32, b: u32) -> bool {
+        let cell = |point: u32, axis| cloud.cell_at(axis, point as usize).0;
+        self.unique || (0..cloud.dims()).all(|axis| cell(a, axis) == cell(b, axis))
+    }
+}
+
+/// Computes the keys of some points, from `first` on.
+struct Fill<'a, T> {
+    cloud: &'a Prepared<T>,
+    axes: &'a [Axis],
+    unique: bool,
+    first: usize,
+    keys: &'a mut [u64],
+}
+
+impl<T: Scalar> Program<T> for Fill<'_, T> {
+    type Output = ();
+    fn run<S: Simd<T>>(self, simd: S) {
+        simd.vectorize(self);
+    }
+}
+
+impl<T: Scalar> Kernel<T> for Fill<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, _: S) {
+        let Self { cloud, axes, unique, mut first, keys } = self;
+        for keys in keys.chunks_mut(BLOCK) {
+            for (axis, &Axis { low, shift, .. }) in axes.iter().enumerate() {
+                let values = &cloud.axis(axis)[first..][..keys.len()];
+                let (size, origin) = (cloud.size(axis), cloud.origin(axis));
+                // SAFETY: the quotient lies between those of the axis's ends, whose floors fit.
+                let cell = |x: T| unsafe { ((x - origin) / size).floor_to_i32() };
+                if unique {
+                    for (key, &x) in keys.iter_mut().zip(values) {
+                        let number = u64::from(cell(x).wrapping_sub(low) as u32);
+                        *key |= number.wrapping_shl(shift);
+                    }
+                } else {
+                    for (key, &x) in keys.iter_mut().zip(values) {
+                        let mixed = *key ^ u64::from(cell(x) as u32);
+                        let mixed = mixed.wrapping_mul(0xd6e8_feb8_6659_fd93);
+                        *key = mixed ^ mixed >> 32;
+                    }
+                }
+            }
+            first += keys.len();
+        }
+    }
+}
