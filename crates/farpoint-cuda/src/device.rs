@@ -1,11 +1,11 @@
 //! GPUs as devices of [`farpoint`]: jobs on clouds in host memory.
 
-use crate::{CudaScalar, Error, Gpu, Gpus, Placement, fps, neighbors, search};
+use crate::{CudaScalar, Error, Gpu, Gpus, Placement, fps, neighbors, search, voxels};
 use farpoint::backend::{caught, erased};
 use farpoint::compiled_once;
 use farpoint::{
     Chamfer, Device, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
-    Searcher, WithinBall,
+    Searcher, VoxelDevice, VoxelGrid, Voxels, WithinBall,
 };
 use std::slice;
 
@@ -67,6 +67,28 @@ compiled_once! {
         gradients: [&'a [T]; 2],
     ) -> Result<Gradients<T>, Error> {
         caught(|| Ok(neighbors::run::backward(gpu, chamfer, a, b, gradients)))?
+    }
+}
+
+compiled_once! {
+    fn voxels_of_one<'a, 'b, T: CudaScalar>(
+        gpu: &'a Gpu,
+        job: &'a VoxelGrid,
+        points: &'a dyn Points<T>,
+        observer: Option<Observer<'b>>,
+    ) -> Result<Voxels<T>, Error> {
+        caught(|| Ok(voxels::host::downsample(gpu, job, points, observer)))?
+    }
+}
+
+compiled_once! {
+    fn voxels_of_many<'a, 'b, T: CudaScalar>(
+        gpus: &'a [Gpu],
+        job: &'a VoxelGrid,
+        clouds: &'a [&'a dyn Points<T>],
+        observer: Option<Observer<'b>>,
+    ) -> Result<Vec<Voxels<T>>, Error> {
+        caught(|| Ok(voxels::host::downsample_batch(gpus, job, clouds, observer)))?
     }
 }
 
@@ -157,6 +179,28 @@ macro_rules! device {
                 gradients: [&[T]; 2],
             ) -> Result<Gradients<T>, Error> {
                 gradients_of(&self.as_slice()[0], chamfer, &a, &b, gradients)
+            }
+        }
+
+        impl<T: CudaScalar> VoxelDevice<T> for $device {
+            type Error = Error;
+
+            fn downsample<P: Points<T> + ?Sized>(
+                &self,
+                job: &VoxelGrid,
+                points: &P,
+                observer: Option<Observer<'_>>,
+            ) -> Result<Voxels<T>, Error> {
+                voxels_of_one(&self.as_slice()[0], job, &points, observer)
+            }
+
+            fn downsample_batch<P: Points<T>>(
+                &self,
+                job: &VoxelGrid,
+                clouds: &[P],
+                observer: Option<Observer<'_>>,
+            ) -> Result<Vec<Voxels<T>>, Error> {
+                voxels_of_many(self.as_slice(), job, &erased(clouds), observer)
             }
         }
     };

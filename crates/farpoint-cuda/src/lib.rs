@@ -33,7 +33,7 @@
 //! * [`Gpu::enqueue_sample`] and [`Gpu::enqueue_nearest`] take addresses of device memory, PyTorch's for example,
 //!   queue their work on the caller's [`Stream`] and return; CUDA graphs can capture them. [`Gpu::enqueue_values`]
 //!   and [`Gpu::enqueue_gradients`] continue from nearest points. [`Gpu::enqueue_search`] finds several neighbors,
-//!   [`Gpu::enqueue_gather`] and others are the operators on values.
+//!   [`Gpu::enqueue_gather`] and others are the operators on values, [`Gpu::enqueue_voxels`] downsamples by voxels.
 //!
 //! # Progress
 //! An observer ([`farpoint::On::observe`]) is called before each launch and when its kernels are
@@ -75,6 +75,7 @@ mod source;
 mod stream;
 mod team;
 pub mod values;
+pub mod voxels;
 mod watch;
 
 pub use approximate::DeviceApproximate;
@@ -99,6 +100,7 @@ pub use values::{
     DeviceGatherMaxGradients, DeviceInterpolateGradients, DeviceRows, GradientMemory, IndexKind,
     ValueKind,
 };
+pub use voxels::{DeviceVoxelPoints, DeviceVoxels, VoxelSummary};
 
 /// Examples of the README, tested as documentation.
 #[cfg(doctest)]

@@ -35,31 +35,122 @@ const TILE: usize = 2_048;
 /// Maximum number of bits per digit; a block has as many threads as there are digits.
 const BITS: u32 = 8;
 
+/// Arrays of a stable sort of places by key: two of each, between which the passes go back and forth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sort {
+    count: usize,
+    keys: [u64; 2],
+    places: [u64; 2],
+    counts: u64,
+}
+
+impl Sort {
+    /// A sort of `count` pairs in arrays of 4 bytes for each, with [`Sort::count_bytes`] of memory for the counts.
+    pub(crate) fn new(count: usize, keys: [u64; 2], places: [u64; 2], counts: u64) -> Self {
+        Self { count, keys, places, counts }
+    }
+
+    /// Bytes of memory for the counts of the digits.
+    pub(crate) fn count_bytes(count: usize) -> usize {
+        aligned((4 * count.div_ceil(TILE)) << BITS) + aligned(4 << BITS)
+    }
+
+    /// Queues the sort of keys up to `highest`, in array `at` with the places in `first`, 0 for those in order, and
+    /// returns the number of the arrays that get the sorted pairs.
+    ///
+    /// # Safety
+    /// The arrays must be as [`Sort::new`] says, and hold this.
+    pub(crate) unsafe fn enqueue(
+        &self,
+        gpu: &Gpu,
+        stream: &Stream,
+        highest: usize,
+        at: usize,
+        first: u64,
+    ) -> Result<usize, Error> {
+        let mut args = self.args(Rows::default());
+        // SAFETY: this function's contract.
+        unsafe { self.passes(gpu, stream, &mut args, highest, at, [self.keys[at], first]) }
+    }
+
+    fn args(&self, rows: Rows) -> Args {
+        let tiles = self.count.div_ceil(TILE);
+        Args {
+            rows,
+            keys_in: 0,
+            keys_out: 0,
+            places_in: 0,
+            places_out: 0,
+            counts: self.counts,
+            totals: self.counts + aligned((4 * tiles) << BITS) as u64,
+            begins: 0,
+            count: self.count as u32,
+            tiles: tiles as u32,
+            shift: 0,
+            bits: 0,
+        }
+    }
+
+    /// Queues the passes, the first of which reads keys and places at `first`: 0 for keys that follow from the
+    /// indices.
+    ///
+    /// # Safety
+    /// As [`Sort::enqueue`].
+    unsafe fn passes(
+        &self,
+        gpu: &Gpu,
+        stream: &Stream,
+        args: &mut Args,
+        highest: usize,
+        mut at: usize,
+        first: [u64; 2],
+    ) -> Result<usize, Error> {
+        let (passes, bits) = if self.count == 0 { (0, 0) } else { passes(highest) };
+        let function = |name| gpu.function::<f32>("sent", name);
+        for pass in 0..passes {
+            let read = if pass == 0 { first } else { [self.keys[at], self.places[at]] };
+            at = 1 - at;
+            [args.keys_in, args.places_in] = read;
+            (args.keys_out, args.places_out) = (self.keys[at], self.places[at]);
+            (args.shift, args.bits) = (pass * bits, bits);
+            // SAFETY: `Args` mirrors the kernels' parameter; the arrays have room for all pairs by this function's
+            // contract.
+            unsafe {
+                let tiles = Launch::new(args.tiles, THREADS);
+                tiles.start(stream, function("invert_count")?, args)?;
+                Launch::new(1 << bits, THREADS).start(stream, function("invert_scan")?, args)?;
+                tiles.start(stream, function("invert_move")?, args)?;
+            }
+        }
+        Ok(at)
+    }
+}
+
 /// Addresses of the parts of an inverted list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct List {
-    pub(super) begins: u64,
-    pub(super) places: u64,
+pub(crate) struct List {
+    pub(crate) begins: u64,
+    pub(crate) places: u64,
 }
 
 impl List {
     /// The list for this many rows, in memory at this address.
-    pub(super) fn at(address: u64, rows: usize) -> Self {
+    pub(crate) fn at(address: u64, rows: usize) -> Self {
         Self { begins: address, places: address + aligned(4 * (rows + 1)) as u64 }
     }
 }
 
 /// Bytes of an inverted list.
-pub(super) fn list_bytes(shape: &ValueShape) -> usize {
+pub(crate) fn list_bytes(shape: &ValueShape) -> usize {
     let rows = shape.clouds.saturating_mul(shape.rows);
     let begins = aligned(rows.saturating_add(1).saturating_mul(4).min(usize::MAX / 2));
     begins.saturating_add(aligned(count(shape).saturating_mul(4).min(usize::MAX / 2)))
 }
 
 /// Bytes of memory to build an inverted list, besides the list.
-pub(super) fn scratch_bytes(shape: &ValueShape) -> usize {
+pub(crate) fn scratch_bytes(shape: &ValueShape) -> usize {
     let count = count(shape).min(usize::MAX / 64);
-    3 * aligned(4 * count) + aligned((4 * count.div_ceil(TILE)) << BITS) + aligned(4 << BITS)
+    3 * aligned(4 * count) + Sort::count_bytes(count)
 }
 
 fn count(shape: &ValueShape) -> usize {
@@ -70,7 +161,7 @@ fn count(shape: &ValueShape) -> usize {
 ///
 /// # Safety
 /// `list` must have [`list_bytes`], `scratch` [`scratch_bytes`], and the indices must match `rows`.
-pub(super) unsafe fn enqueue(
+pub(crate) unsafe fn enqueue(
     gpu: &Gpu,
     stream: &Stream,
     rows: &DeviceRows,
@@ -80,53 +171,18 @@ pub(super) unsafe fn enqueue(
     let count = rows.flat();
     let array = aligned(4 * count) as u64;
     let (keys, places) = ([scratch, scratch + array], [list.places, scratch + 2 * array]);
-    let tiles = count.div_ceil(TILE);
-    let counts = scratch + 3 * array;
-    let mut args = Args {
-        rows: rows.kernel_view(),
-        keys_in: 0,
-        keys_out: 0,
-        places_in: 0,
-        places_out: 0,
-        counts,
-        totals: counts + aligned((4 * tiles) << BITS) as u64,
-        begins: list.begins,
-        count: count as u32,
-        tiles: tiles as u32,
-        shift: 0,
-        bits: 0,
-    };
-    let function = |name| gpu.function::<f32>("sent", name);
-    if count > 0 {
-        let (passes, bits) = passes(rows.rows());
-        for pass in 0..passes {
-            // The last pass writes the list; the first makes its keys from the indices.
-            let out = ((passes - 1 - pass) % 2) as usize;
-            args.keys_in = if pass == 0 { 0 } else { keys[1 - out] };
-            args.places_in = if pass == 0 { 0 } else { places[1 - out] };
-            (args.keys_out, args.places_out) = (keys[out], places[out]);
-            (args.shift, args.bits) = (pass * bits, bits);
-            // SAFETY: `Args` mirrors the kernels' parameter; arrays lie one after another in the scratch
-            // memory, which has room for all by this function's contract.
-            unsafe {
-                Launch::new(tiles as u32, THREADS).start(
-                    stream,
-                    function("invert_count")?,
-                    &args,
-                )?;
-                Launch::new(1 << bits, THREADS).start(stream, function("invert_scan")?, &args)?;
-                Launch::new(tiles as u32, THREADS).start(
-                    stream,
-                    function("invert_move")?,
-                    &args,
-                )?;
-            }
-        }
-    }
-    args.keys_in = keys[0];
+    let sort = Sort::new(count, keys, places, scratch + 3 * array);
+    let mut args = sort.args(rows.kernel_view());
+    // The last pass writes the list; the first makes its keys from the indices.
+    let at = passes(rows.rows()).0 as usize % 2;
+    // SAFETY: the arrays lie one after another in the scratch memory, which has room for all by this function's
+    // contract.
+    unsafe { sort.passes(gpu, stream, &mut args, rows.rows(), at, [0, 0])? };
+    (args.keys_in, args.begins) = (keys[0], list.begins);
+    let function = gpu.function::<f32>("sent", "invert_begins")?;
     let blocks = (rows.rows() + 1).div_ceil(THREADS as usize).min(1 << 20) as u32;
     // SAFETY: the same; the last pass has written the keys that this kernel reads.
-    unsafe { Launch::new(blocks, THREADS).start(stream, function("invert_begins")?, &args) }
+    unsafe { Launch::new(blocks, THREADS).start(stream, function, &args) }
 }
 
 /// Returns the passes that sort keys of 0 to `rows` (which stands for no row), and the bits per digit.

@@ -19,8 +19,8 @@ mod check;
 mod gather;
 mod gather_max;
 mod interpolate;
-mod inverted;
-mod rows;
+pub(crate) mod inverted;
+pub(crate) mod rows;
 mod weights;
 
 pub use backward::GradientMemory;

@@ -94,7 +94,7 @@ pub struct DeviceRows {
 /// `struct Divisor` of `kernels/values/rows.cuh`: division of 32 bits by a multiplication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(super) struct Divisor {
+pub(crate) struct Divisor {
     magic: u32,
     first: u32,
     second: u32,
@@ -114,7 +114,7 @@ impl Divisor {
 /// `struct Rows` of `kernels/values/rows.cuh`.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     indices: u64,
     wide: u32,
     clouds: u32,
@@ -219,21 +219,21 @@ pub(super) fn shape_error<T>(message: String) -> Result<T, Error> {
 
 /// Threads per block of the kernels with a group of lanes per row, and maximum number of blocks; each loops over
 /// rows.
-pub(super) const THREADS: u32 = 256;
+pub(crate) const THREADS: u32 = 256;
 const MAX_BLOCKS: usize = 1 << 22;
 
 /// Distribution of rows over the lanes of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spread {
+pub(crate) struct Spread {
     /// Number of blocks.
-    pub(super) blocks: u32,
+    pub(crate) blocks: u32,
     /// Binary logarithm of the lanes per row.
-    pub(super) lanes: u32,
+    pub(crate) lanes: u32,
 }
 
 impl Spread {
     /// Distributes rows of `units` units (what a lane handles at once), `rows_per_group` rows per group of lanes.
-    pub(super) fn new(rows: usize, units: usize, rows_per_group: usize) -> Self {
+    pub(crate) fn new(rows: usize, units: usize, rows_per_group: usize) -> Self {
         let lanes = units.clamp(1, 32).next_power_of_two().trailing_zeros();
         let rows_per_block = (THREADS as usize >> lanes) * rows_per_group;
         Self { blocks: rows.div_ceil(rows_per_block).clamp(1, MAX_BLOCKS) as u32, lanes }
