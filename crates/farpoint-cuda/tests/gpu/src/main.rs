@@ -35,6 +35,7 @@ mod timeouts;
 mod truth;
 mod values;
 mod variants;
+mod voxels;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
@@ -178,6 +179,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(neighbors::groups(quick));
     groups.extend(search::groups(quick));
     groups.extend(values::groups(quick));
+    groups.extend(voxels::groups(quick));
     groups.extend(OLDER.into_iter().flat_map(older));
     if !quick {
         groups.push(equality::ten_million());

@@ -5,7 +5,9 @@ use crate::machine::Machine;
 use crate::report::write_file;
 use crate::runner::Group;
 use crate::variants::{self, ALL};
-use crate::{awkward, batches, fastpoint, graphs, neighbors, pointers, search, streams, values};
+use crate::{
+    awkward, batches, fastpoint, graphs, neighbors, pointers, search, streams, values, voxels,
+};
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
 use std::io::{BufRead, BufReader};
@@ -43,6 +45,7 @@ pub(crate) fn groups() -> Vec<Group> {
     groups.extend(neighbors::small());
     groups.extend(search::small());
     groups.extend(values::small());
+    groups.extend(voxels::small());
     groups
 }
 
@@ -62,6 +65,7 @@ pub(crate) fn alone() -> Vec<Group> {
     ];
     groups.extend(neighbors::alone());
     groups.extend(values::small());
+    groups.extend(voxels::small());
     for group in &mut groups {
         // `auto` would choose teams of several blocks.
         group.parts.retain(|part| *part != "auto");
