@@ -97,7 +97,8 @@ fn steps(data: Option<&Path>, quick: bool) -> Vec<Step> {
         step.arguments.extend(data());
         step
     };
-    let measured = ["bench", "bench-chamfer", "bench-search", "bench-values"].map(bench);
+    let measured =
+        ["bench", "bench-chamfer", "bench-search", "bench-values", "bench-voxels"].map(bench);
     let mut steps = vec![test, check("sanitize"), measure("first-call")];
     steps.extend(measured);
     steps

@@ -6,6 +6,7 @@ mod matching;
 mod sampling;
 mod searching;
 mod values;
+mod voxels;
 mod words;
 
 use crate::timing::Effort;
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     BenchSearch(searching::Bench),
     /// Measure operators on values: gather, gather_max, interpolate, and their gradients.
     BenchValues(values::Bench),
+    /// Measure voxel downsampling.
+    BenchVoxels(voxels::Bench),
     /// Measure a grid of shapes, for the rules of `auto`.
     Sweep(sampling::Sweep),
     /// Measure the first call of a fresh process, with machine code and with PTX.
@@ -37,6 +40,7 @@ pub(crate) fn run(command: &Command) -> Result<bool> {
         Command::BenchChamfer(bench) => bench.run(),
         Command::BenchSearch(bench) => bench.run(),
         Command::BenchValues(bench) => bench.run(),
+        Command::BenchVoxels(bench) => bench.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::FirstCall(first) => first.run(),
     }

@@ -158,7 +158,8 @@ impl Row {
     }
 }
 
-fn turn(data: Option<&Path>) -> Result<Option<Cloud>> {
+/// Returns a turn of KITTI; `None` if its file is missing.
+pub(super) fn turn(data: Option<&Path>) -> Result<Option<Cloud>> {
     let Some(path) = data.map(|folder| folder.join(TURN)).filter(|path| path.exists()) else {
         return Ok(None);
     };
