@@ -1,4 +1,6 @@
-//! Voxel downsampling of NumPy arrays.
+//! Voxel downsampling: of NumPy arrays, and by addresses of device memory (`device`).
+
+mod device;
 
 use crate::arrays::{View, about, cut, in_precision};
 use crate::batch::side_by_side;
@@ -7,14 +9,13 @@ use crate::{error, watch};
 use farpoint::backend::memory;
 use farpoint::{BadRows, Origin, Points, Reduce, Scalar, VoxelGrid, Voxels};
 use numpy::ndarray::Array2;
-use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArray,
-};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(voxels, module)?)
+    module.add_function(wrap_pyfunction!(voxels, module)?)?;
+    device::add(module)
 }
 
 /// The job of every cloud: the attributes of Python's `Voxelization`.

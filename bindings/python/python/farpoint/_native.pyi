@@ -23,12 +23,8 @@ __all__ = [
     "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
-<<<<<<< HEAD
-    "values_scatter_max", "values_scatter_mean", "values_scatter_mode", "voxels",
-    "generate_labelled", "labelled_classes", "Met", "read_tensors_by", "set_num_threads", "get_num_threads",
-=======
+    "values_scatter_max", "values_scatter_mean", "values_scatter_mode", "voxels", "CudaVoxels",
     "generate_labelled", "labelled_classes", "ShapeCache", "read_tensors_by", "set_num_threads", "get_num_threads",
->>>>>>> main
 ]
 
 __version__: str
@@ -466,6 +462,24 @@ def values_scatter_mode(
 def voxels(
     points: NDArray[Any], request: Voxelization
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[Any], NDArray[np.int32]]]: ...
+
+@final
+class CudaVoxels:
+    summary: int
+    scratch: int
+    def __new__(
+        cls, device: int, wide: bool, shape: tuple[int, int, int], strides: tuple[int, int], ragged: bool,
+        request: Voxelization,
+    ) -> CudaVoxels: ...
+    def find(self, step: tuple[int, ...]) -> None: ...
+    def read(
+        self, numbers: list[int], locate: Callable[[int, int], tuple[float, float]]
+    ) -> tuple[int, list[tuple[int, int]]]: ...
+    def points_scratch(self, room: int) -> int: ...
+    def points(
+        self, step: tuple[int, ...], room: int, ranges: list[tuple[int, int]], output: tuple[int, ...]
+    ) -> None: ...
+
 def values_interpolate(
     sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any]
 ) -> NDArray[Any]: ...

@@ -89,7 +89,8 @@ def voxel_downsample(
     Parameters
     ----------
     points : array, (N, D) or (B, N, D)
-        A cloud or a batch of clouds, float32 or float64, D at least 1, in any unit, on the CPU.
+        A cloud or a batch of clouds, float32 or float64, D at least 1, in any unit; tensors of PyTorch on the CPU or a
+        GPU, other arrays on the CPU.
     size : float or array of float, (D,)
         Edge length of a voxel, or one for each axis, in the unit of the coordinates.
     reduce : {"mean", "first", "center", "random"}, optional
@@ -123,14 +124,15 @@ def voxel_downsample(
     Returns
     -------
     Voxels
-        In the library of ``points``. For tensors, ``points`` and ``features`` are differentiable.
+        In the library and on the device of ``points``. Synchronizes a GPU, since the number of voxels depends on the
+        data. For tensors, ``points`` and ``features`` are differentiable.
 
     Raises
     ------
     ValueError
         NaN, a size that is not above 0, a cell beyond 32 bits, an option out of range, or incompatible shapes.
     TypeError
-        Neither float32 nor float64, not an array, or an array on a GPU.
+        Neither float32 nor float64, not an array, or an array on a GPU that is not PyTorch's.
 
     Notes
     -----

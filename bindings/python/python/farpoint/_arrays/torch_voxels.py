@@ -1,4 +1,4 @@
-"""Voxels of PyTorch tensors on the CPU, differentiable with respect to points and features."""
+"""Voxels of PyTorch tensors, differentiable with respect to points and features."""
 
 from __future__ import annotations
 
@@ -9,39 +9,64 @@ from torch import Tensor
 
 from .. import _native
 from .._records import Voxelization
+from .._torch import voxels_kernels as kernels
 from .._torch.calls import wants_gradient
 from .._torch.registration import HALVES
 from . import numpy_voxels
-from .conversion import name, to_numpy
-from .torch_arguments import checked
+from .conversion import to_numpy
+from .integer_arrays import integers
+from .torch_arguments import about, checked, refuse_fractions
 from .torch_operators import gather
 
 
 def voxels(points: Tensor, request: Voxelization, features: Any, how: str, labels: Any) -> tuple[Any, ...]:
     """Returns the fields of ``Voxels``."""
-    if points.is_cuda:
-        raise TypeError(
-            f"voxel_downsample runs on the CPU, and the points are on a GPU ({name(points)}); call it with points.cpu()"
-        )
     cloud = checked(points)
-    host = numpy_voxels.find(to_numpy(cloud.detach()), request)
-    found = [torch.from_numpy(array) for array in host[:5]]
+    if features is not None and features.device != cloud.device:
+        raise TypeError(f"features must be on {cloud.device}, not {features.device} ({about(cloud)})")
+    found = _find(cloud, request)
+    parts = list(found[:5])
     if wants_gradient(cloud):
-        found[0] = _reduced(cloud, host, "mean" if request.reduce == "mean" else "pick")
-    of_features = None if features is None else _reduced(features, host, how)
-    of_labels = None
-    if labels is not None:
-        of_labels = torch.from_numpy(numpy_voxels.most_frequent(labels, host))
-    return (*found, of_features, of_labels, None if host.offsets is None else torch.from_numpy(host.offsets))
+        parts[0] = _reduced(cloud, found, "mean" if request.reduce == "mean" else "pick")
+    of_features = None if features is None else _reduced(features, found, how)
+    of_labels = None if labels is None else _most_frequent(labels, found)
+    return (*parts, of_features, of_labels, found.offsets)
 
 
-def _reduced(values: Tensor, found: numpy_voxels.Found, how: str) -> Tensor:
+def _find(cloud: Tensor, request: Voxelization) -> kernels.Found:
+    """Returns the voxels on the device of the points."""
+    if cloud.is_cuda:
+        return kernels.find(cloud.detach(), request)
+    host = numpy_voxels.find(to_numpy(cloud.detach()), request)
+    return kernels.Found(*[None if part is None else torch.from_numpy(part) for part in host])
+
+
+def _on_host(found: kernels.Found) -> numpy_voxels.Found:
+    """Returns voxels on the CPU as arrays."""
+    return numpy_voxels.Found(*[None if part is None else part.numpy() for part in found])
+
+
+def _most_frequent(labels: Any, found: kernels.Found) -> Tensor:
+    """Returns the most frequent label of each voxel."""
+    if found.counts.is_cpu:
+        return torch.from_numpy(numpy_voxels.most_frequent(labels, _on_host(found)))
+    if isinstance(labels, Tensor):
+        refuse_fractions(labels, "labels")
+    else:
+        labels = torch.from_numpy(integers(labels, "labels"))
+    if labels.shape != found.inverse.shape:
+        shape = tuple(found.inverse.shape)
+        raise ValueError(f"labels must be of shape {shape}, as the points, not {tuple(labels.shape)}")
+    return kernels.most_frequent(labels.to(found.inverse.device), found)
+
+
+def _reduced(values: Tensor, found: kernels.Found, how: str) -> Tensor:
     """Returns the values of each voxel: their "mean" or "max", or those of the chosen rows by "pick"."""
-    if values.dim() == found.inverse.ndim:
+    if values.dim() == found.inverse.dim():
         return _reduced(values.unsqueeze(-1), found, how).squeeze(-1)
     numpy_voxels.check_values(values, found.inverse)
     if how == "pick":
-        return gather(values, torch.from_numpy(found.indices))
+        return gather(values, found.indices)
     if values.dtype not in (torch.float32, torch.float64, *HALVES):
         raise TypeError(f"features must be floating point for a mean or maximum, not {values.dtype}; convert them")
     # Halves are rounded once, from double precision.
@@ -56,24 +81,29 @@ class _Mean(torch.autograd.Function):
     """Means of the values of each voxel."""
 
     @staticmethod
-    def forward(ctx: Any, values: Tensor, found: numpy_voxels.Found) -> Tensor:
+    def forward(ctx: Any, values: Tensor, found: kernels.Found) -> Tensor:
         ctx.found = found
-        array = to_numpy(values.detach().contiguous())
-        means = _native.values_scatter_mean(numpy_voxels.sizes_of(array, found), array, found.inverse)
+        if values.is_cuda:
+            return kernels.mean(values.detach(), found)
+        array, host = to_numpy(values.detach().contiguous()), _on_host(found)
+        means = _native.values_scatter_mean(numpy_voxels.sizes_of(array, host), array, host.inverse)
         return torch.from_numpy(means).reshape(*found.counts.shape, values.shape[-1])
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         """Returns the gradient of a voxel, divided by its points in double precision, for each of them."""
-        counts = torch.from_numpy(ctx.found.counts).clamp(min=1).unsqueeze(-1)
+        counts = ctx.found.counts.clamp(min=1).unsqueeze(-1)
         shares = (grad.double() / counts).to(grad.dtype)
-        return gather(shares, torch.from_numpy(ctx.found.inverse)), None
+        return gather(shares, ctx.found.inverse), None
 
 
-def _maximum(values: Tensor, found: numpy_voxels.Found) -> Tensor:
-    array = to_numpy(values.detach().contiguous())
-    _, places = _native.values_scatter_max(numpy_voxels.sizes_of(array, found), array, found.inverse)
-    chosen = torch.from_numpy(places).reshape(*found.counts.shape, values.shape[-1])
+def _maximum(values: Tensor, found: kernels.Found) -> Tensor:
+    if values.is_cuda:
+        chosen = kernels.largest(values.detach(), found)
+    else:
+        array, host = to_numpy(values.detach().contiguous()), _on_host(found)
+        _, places = _native.values_scatter_max(numpy_voxels.sizes_of(array, host), array, host.inverse)
+        chosen = torch.from_numpy(places).reshape(*found.counts.shape, values.shape[-1])
     if values.shape[-2] == 0:
         return values.new_zeros(chosen.shape)
     return values.gather(-2, chosen.clamp(min=0)).masked_fill(chosen < 0, 0)

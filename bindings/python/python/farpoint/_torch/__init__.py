@@ -10,8 +10,8 @@ Modules from the bottom up, each using only earlier ones:
 * ``registration``: registration of operators, with their rules for ``torch.vmap`` and autocast.
 * ``sampling``, ``neighbors``: the operators, on the CPU and on a GPU.
 * ``shape_cache``: cache of plans for repeated calls.
-* ``values_kernels``, ``knn_kernels``: kernels of the point operators, on the CPU and on a GPU; ``calls``:
-  dispatch between kernel and operator.
+* ``values_kernels``, ``knn_kernels``: kernels of the point operators, on the CPU and on a GPU; ``voxels_kernels``:
+  voxels on a GPU; ``calls``: dispatch between kernel and operator.
 * ``values``, ``interpolation``, ``knn``: the point operators with their gradients.
 * ``derivatives``: higher derivatives of nearest distances, and derivatives inside ``torch.func``.
 * ``search``: nearest points, dispatched to one of these.
