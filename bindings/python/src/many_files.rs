@@ -1,4 +1,4 @@
-//! Many files: the manifest of a run over them, and the work on one, for processes that Python starts.
+//! Many files: the manifest of a run, and the processing of a single file in Python's worker processes.
 
 use crate::files::{options as reading, writing};
 use crate::limited;
@@ -66,7 +66,7 @@ impl FileWorker {
             (Some(count), None, None) => SampleSize::Count(count),
             (None, Some(ratio), None) => SampleSize::Ratio(ratio),
             (None, None, Some(spacing)) => SampleSize::Spacing(length(spacing)?),
-            _ => return Err(PyValueError::new_err("give one of count, ratio and spacing")),
+            _ => return Err(PyValueError::new_err("pass one of count, ratio and spacing")),
         };
         target
             .amount(1.0)
@@ -117,7 +117,7 @@ impl FileWorker {
         })
     }
 
-    /// As `sample`, through a spool on the disk, with about this many bytes of memory. Handles Ctrl-C.
+    /// Like `sample`, through a spool on the disk, with about this many bytes of memory. Handles Ctrl-C.
     fn sample_limited(
         &self,
         py: Python<'_>,

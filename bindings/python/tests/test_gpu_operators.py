@@ -395,7 +395,7 @@ def test_nan_rows_are_no_neighbors(cuda):
 
 def test_what_is_refused(cuda):
     x, y = moved(cuda, spread((5, 3))), moved(cuda, spread((6, 3)))
-    with pytest.raises(TypeError, match="one device"):
+    with pytest.raises(TypeError, match="same device"):
         farpoint.knn(x, y.cpu(), 3)
     with pytest.raises(TypeError, match="one CUDA device"):
         farpoint.gather(y, cuda.zeros(3, dtype=cuda.int64))

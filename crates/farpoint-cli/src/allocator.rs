@@ -82,7 +82,7 @@ fn out_of_memory(bytes: usize) -> ! {
     }
     let mut text = Text { bytes: [0; 200], length: 0 };
     let mebibytes = bytes.div_ceil(1 << 20);
-    // A text that is cut short is better than none.
+    // A text that is truncated is better than none.
     let _ = writeln!(
         text,
         "farpoint: error: out of memory, where {mebibytes} MiB more were needed; split the file, or \

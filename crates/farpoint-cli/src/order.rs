@@ -14,7 +14,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
         selection.refuse("a single file")?;
         ensure!(
             args.page.view.is_none(),
-            "--view shows one cloud; leave it out, or add --merge to take all files as one"
+            "--view shows one cloud; remove it, or add --merge to take all files as one"
         );
         return many::order(args);
     }

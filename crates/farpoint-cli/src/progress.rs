@@ -69,12 +69,12 @@ impl Progress {
         Self::counting(verb, subject, "samples")
     }
 
-    /// As [`Progress::start`], for work whose steps are files.
+    /// Like [`Progress::start`], for work whose steps are files.
     pub(crate) fn of_files(verb: &'static str, subject: &str) -> Self {
         Self::counting(verb, subject, "files")
     }
 
-    /// As [`Progress::start`], for work that counts something else.
+    /// Like [`Progress::start`], for work that counts something else.
     pub(crate) fn counting(verb: &'static str, subject: &str, unit: &'static str) -> Self {
         let shared = Arc::new(Shared {
             done: AtomicU64::new(0),

@@ -39,7 +39,7 @@ impl<T: Element> Buffer<T> {
     /// Uploads a copy of `values`, which may change as soon as this returns.
     ///
     /// # Errors
-    /// As [`Buffer::new`] and [`Buffer::write`].
+    /// Same as [`Buffer::new`] and [`Buffer::write`].
     pub fn upload(stream: &Stream, values: &[T], what: &'static str) -> Result<Self, Error> {
         let mut buffer = Self::new(stream, values.len(), what)?;
         buffer.write(0, values)?;

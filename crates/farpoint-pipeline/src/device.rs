@@ -49,7 +49,7 @@ impl std::str::FromStr for Cards {
         let cards: Result<Vec<usize>, _> =
             text.split(',').map(|card| card.trim().parse()).collect();
         let cards =
-            cards.map_err(|_| "give a number (the first GPU is 0), several as 0,1, or 'all'")?;
+            cards.map_err(|_| "use a number (the first GPU is 0), several as 0,1, or 'all'")?;
         match cards.iter().enumerate().find(|(k, card)| cards[..*k].contains(card)) {
             Some((_, card)) => Err(format!("GPU {card} is named twice")),
             None => Ok(Self::These(cards)),

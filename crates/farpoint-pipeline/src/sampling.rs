@@ -48,7 +48,7 @@ impl Job {
     /// Returns the rows that it chooses of points, on a CPU.
     ///
     /// # Errors
-    /// As [`Sampler::sample`].
+    /// Same as [`Sampler::sample`].
     pub fn rows<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -63,7 +63,7 @@ impl Job {
     /// Runs the job. With `statistics`, counters are part of the outcome.
     ///
     /// # Errors
-    /// As [`Sampler::sample`], as text; and if a GPU was requested and there is none.
+    /// Same as [`Sampler::sample`], as text; and if a GPU was requested and there is none.
     pub fn run(
         self,
         input: &InputPoints<'_>,
@@ -179,7 +179,7 @@ fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
 /// Returns the largest distance of a point to the sample; bad rows don't count, and no sample covers nothing.
 ///
 /// # Errors
-/// As [`Matcher::nearest`].
+/// Same as [`Matcher::nearest`].
 pub fn covering_radius<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     points: &P,
     sample: &[[T; 3]],

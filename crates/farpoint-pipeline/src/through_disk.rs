@@ -26,7 +26,7 @@ impl ThroughDisk<'_> {
     /// Samples, and writes the outputs.
     ///
     /// # Errors
-    /// As [`disk::sample`].
+    /// Same as [`disk::sample`].
     pub fn run(self, watch: &dyn Watch) -> Result<Finished, Error> {
         let Self { request, files, reader, memory, joined } = self;
         let name = reader.name();

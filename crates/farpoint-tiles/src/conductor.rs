@@ -296,7 +296,7 @@ impl<T: Scalar> Conductor<T> {
     /// Runs to the end.
     ///
     /// # Errors
-    /// As [`Conductor::advance`].
+    /// Same as [`Conductor::advance`].
     pub fn run(&mut self, transport: &mut dyn Transport<T>) -> Result<Outcome<T>, Error> {
         loop {
             self.advance(transport)?;

@@ -43,7 +43,7 @@ impl Pair {
         let pair = Self([x, y]);
         let [x, y] = &pair.0;
         if x.wide != y.wide || x.device != y.device || x.stream != y.stream {
-            let text = "both clouds must be of one type, on one device and one stream";
+            let text = "both clouds must have the same type, device and stream";
             return Err(PyTypeError::new_err(format!("{text} ({})", pair.about())));
         }
         if x.shape[0] != y.shape[0] || x.shape[2] != y.shape[2] {

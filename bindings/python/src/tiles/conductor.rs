@@ -54,7 +54,7 @@ impl Conductor {
             (Some(count), None, None) => Amount::Count(count),
             (None, Some(ratio), None) => Amount::Ratio(ratio),
             (None, None, Some(spacing)) => Amount::Spacing(spacing),
-            _ => return Err(PyValueError::new_err("give one of count, ratio and spacing")),
+            _ => return Err(PyValueError::new_err("pass one of count, ratio and spacing")),
         };
         let request = Request { amount, starts, tiles, tries };
         let driver = with(py, &transport, |transport| {

@@ -51,11 +51,7 @@ impl Selection {
     /// If one is set; `what` is the input that they are for.
     pub(crate) fn refuse(&self, input_kind: &str) -> Result<()> {
         let option = self.listed().map(|listed| listed.option());
-        ensure!(
-            option.is_none(),
-            "{} is for {input_kind}; leave it out",
-            option.unwrap_or_default()
-        );
+        ensure!(option.is_none(), "{} is for {input_kind}; remove it", option.unwrap_or_default());
         Ok(())
     }
 }
@@ -112,7 +108,7 @@ impl std::str::FromStr for StartAt {
         }
         let rows = text.split(',').map(|row| row.trim().parse());
         let rows: Result<_, _> = rows.collect();
-        rows.map(Self::Rows).map_err(|_| "give a row number (the first is 0) or 'random'".into())
+        rows.map(Self::Rows).map_err(|_| "use a row number (the first is 0) or 'random'".into())
     }
 }
 

@@ -74,7 +74,7 @@ fn check(args: &args::Compare) -> Result<()> {
     let stdout = Path::new("-");
     ensure!(
         args.picture() != Some(stdout) && args.csv.as_deref() != Some(stdout),
-        "only --json can go to stdout; give --output and --csv names"
+        "only --json can go to stdout; set --output and --csv to file names"
     );
     if let Some(path) = args.picture() {
         check::file("--output", path, &["png", "svg"], &[input])?;
@@ -85,7 +85,7 @@ fn check(args: &args::Compare) -> Result<()> {
     check::page_output(&args.page, &[input])?;
     ensure!(
         args.up.is_none() || args.picture().is_some() || args.page.view.is_some(),
-        "--up is for the picture and the page; leave it out, or leave out --no-picture"
+        "--up is for the picture and the page; remove it, or leave out --no-picture"
     );
     check::report(&args.report, &[input])
 }

@@ -1,4 +1,4 @@
-"""MCAP recordings made by rosbags, cut down by the command, read back by software that is not ours."""
+"""MCAP bags made by rosbags, sampled by the command, read back by other software."""
 
 import hashlib
 import json
@@ -133,7 +133,7 @@ def test_a_file_that_is_cut_short(tmp_path):
     cut.write_bytes(whole[: len(whole) * 6 // 10])
     target = tmp_path / "out.mcap"
     done = command.run("sample", cut, "-n", WANTED, "-o", target)
-    assert any("cut short" in warning for warning in done.warnings), done.stderr
+    assert any("truncated" in warning for warning in done.warnings), done.stderr
     with open(target, "rb") as stream:
         kept = [m.data for _, c, m in NonSeekingReader(stream).iter_messages(log_time_order=False) if c.topic != "/lidar"]
     with open(tmp_path / "drive.mcap", "rb") as stream:

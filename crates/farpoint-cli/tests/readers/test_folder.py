@@ -97,7 +97,7 @@ def test_a_folder_of_mixed_files(tmp_path):
     assert "broken.laz: LAZ: " in done.stderr and "1 of 15 files failed" in done.stderr
     lines = [json.loads(line) for line in (target / "farpoint.jsonl").read_text().splitlines()]
     report = {str(Path(line["input"]).relative_to(source)): line for line in lines}
-    assert set(report) == {*FILES, "las/broken.laz"} and "cut short" in report["las/broken.laz"]["error"]
+    assert set(report) == {*FILES, "las/broken.laz"} and "truncated" in report["las/broken.laz"]["error"]
     found = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert found == {*FILES, "farpoint.jsonl"}
     for file in FILES:

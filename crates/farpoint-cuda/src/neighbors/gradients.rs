@@ -31,8 +31,8 @@ pub struct DeviceGradients<T> {
     /// Addresses of the gradients of the coordinates, if requested: dense, coordinate `a` of row `i` of
     /// a side's batch at `i * dims + a`.
     pub gradients: [Option<u64>; 2],
-    /// Instead of `grads`: the gradient of the values that the distances were reduced to. A side takes
-    /// part if it has indices.
+    /// Gradients of the values to which the distances were reduced, in place of `grads`. Used for each
+    /// side that has indices.
     pub value: Option<ValueGradient>,
     /// Address and size of scratch memory: at least [`Gpu::gradients_scratch_bytes`], aligned to 256
     /// bytes; from the pool if `None`.

@@ -123,7 +123,7 @@ impl Gpu {
     /// synchronizing; see [`DeviceValues`].
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_nearest`], and if there is no address for the distances or the values.
+    /// Same as [`Gpu::enqueue_nearest`], and if there is no address for the distances or the values.
     ///
     /// # Safety
     /// See [`DeviceValues`].

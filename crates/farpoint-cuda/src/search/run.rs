@@ -220,7 +220,7 @@ fn copied<V: Copy>(values: &[V]) -> Vec<V> {
     fallible::collected(values.iter().copied())
 }
 
-/// Finds the best `k` of each row, by one launch.
+/// Finds the best `k` neighbors of each row in one launch.
 fn best<T: CudaScalar>(
     gpu: &Gpu,
     job: &Searcher,

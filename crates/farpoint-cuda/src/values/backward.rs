@@ -140,7 +140,7 @@ pub(super) unsafe fn enqueue(
 /// Queues the sums.
 ///
 /// # Safety
-/// As [`enqueue`]; `list` must be that of the indices.
+/// Same as [`enqueue`]; `list` must be that of the indices.
 unsafe fn add_up(
     gpu: &Gpu,
     stream: &Stream,

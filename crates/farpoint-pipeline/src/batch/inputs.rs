@@ -68,11 +68,7 @@ struct Walk {
 impl Walk {
     fn add(&self, path: &Path, found: &mut Vec<InputFile>) -> Result<(), Error> {
         if path == Path::new("-") {
-            return Err(Error::input(
-                path,
-                "standard input is one cloud",
-                "give it alone, with -o",
-            ));
+            return Err(Error::input(path, "standard input is one cloud", "use it alone, with -o"));
         }
         let before = found.len();
         if path.is_dir() {
@@ -83,7 +79,7 @@ impl Walk {
             let readable = |inside: &Path| Format::of_input(inside).is_some();
             self.folder(path, Path::new(""), self.recursive, &readable, found)?;
             if found.len() == before {
-                let fix = "give a folder with point clouds, or --recursive for those below";
+                let fix = "use a folder with point clouds, or --recursive for subfolders";
                 return Err(Error::input(path, "no point cloud files in this folder", fix));
             }
         } else if has_wildcards(path) && !path.exists() {

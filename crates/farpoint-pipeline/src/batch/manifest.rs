@@ -1,8 +1,8 @@
 //! The manifest of a folder of outputs, `farpoint.jsonl`: a line for each file, added once its output is in place.
-//! Beside it, during a run, `.farpoint-tries`: the files in work, so that a file that ends the process is known the
-//! next time.
+//! During a run, `.farpoint-tries` next to it lists the files in progress, so that the next run knows a file that
+//! crashed the process.
 //!
-//! A run holds a lock on the manifest, which the system releases when the process ends, however it ends.
+//! A run holds a lock on the manifest, which the system releases when the process ends, even by a crash.
 
 use crate::{Error, File, Row};
 use farpoint_io::temporary;

@@ -51,7 +51,7 @@ fn parse_mask(numbers: &[i64], path: &Path) -> Result<Vec<bool>, String> {
         0 => Ok(false),
         1 => Ok(true),
         other => Err(format!(
-            "{}: value {other} at place {place} is neither 0 nor 1; for numbers of rows give --rows",
+            "{}: value {other} at place {place} is neither 0 nor 1; use --rows for row numbers",
             name(path)
         )),
     };

@@ -85,7 +85,7 @@ pub fn write_rows(
 /// read in parts are held in memory.
 ///
 /// # Errors
-/// As [`Reader::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
+/// Same as [`Reader::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
 pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Reader, Error> {
     let needs_memory = |error| match error {
         farpoint_io::Error::NotInParts { name, needed, .. } => {
@@ -159,7 +159,7 @@ impl Work<'_> {
         }
         if self.folder.has_other_files()? {
             let what = "contains other files";
-            return Err(Error::unusable(self.folder.path(), what, "give an empty folder"));
+            return Err(Error::unusable(self.folder.path(), what, "use an empty folder"));
         }
         Ok((self.make(identity.text(), observer)?, false))
     }

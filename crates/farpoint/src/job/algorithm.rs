@@ -241,8 +241,8 @@ mod tests {
         assert!(error("tree:nvox=3").contains("tree has no option 'nvox'"));
         assert!(error("radius:voxels=3").contains("it has nvox, radius_pruning"));
         assert!(error("radius:nvox").contains("write name=value"));
-        assert!(error("radius:nvox=many").contains("invalid value 'many' for nvox; give a whole"));
-        assert!(error("radius:point_skip=1").contains("give true or false"));
+        assert!(error("radius:nvox=many").contains("invalid value 'many' for nvox; use a whole"));
+        assert!(error("radius:point_skip=1").contains("use true or false"));
     }
 
     #[test]

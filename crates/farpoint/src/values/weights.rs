@@ -104,7 +104,7 @@ pub fn inverse_distance_weights<T: Scalar>(
 /// distance of infinity, and a place without any neighbor, gets 0.
 ///
 /// # Errors
-/// As [`inverse_distance_weights`].
+/// Same as [`inverse_distance_weights`].
 pub fn inverse_distance_weights_backward<T: Scalar>(
     cpu: &Cpu,
     k: usize,

@@ -16,7 +16,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF, NONE};
 use std::marker::PhantomData;
 
-/// The queries, and the keys of their candidates.
+/// Queries of a leaf, and the keys of their candidates.
 #[repr(align(64))]
 pub(super) struct Group<'a, T: Scalar> {
     /// The largest distance that still helps each query; -1 in places without a query.
@@ -24,7 +24,7 @@ pub(super) struct Group<'a, T: Scalar> {
     /// The largest point that still helps each query at its limit, or by index at any distance; [`NONE`] while all
     /// do, 0 in places without a query.
     last: [u32; LEAF],
-    /// True if `last` is known of any query.
+    /// True if `last` is known for any query.
     known: bool,
     /// True if all queries have the keys of the first.
     shared: bool,
