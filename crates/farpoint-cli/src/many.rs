@@ -97,6 +97,11 @@ fn on_one_gpu(mut request: Request) -> Result<Request> {
     Ok(request)
 }
 
+/// Returns whether an argument may name inputs: an existing path, a pattern or a list.
+fn is_input(path: &Path) -> bool {
+    path.exists() || names_several(path)
+}
+
 impl ManyFiles<'_> {
     fn run(self) -> Result<()> {
         if let Some([input, output]) = self.many.one.as_deref() {
@@ -139,6 +144,14 @@ impl ManyFiles<'_> {
     /// Checks the options before any file is looked for; returns the output folder.
     fn check(&self) -> Result<&Path> {
         let Some(out) = &self.many.output_dir else {
+            // A length with a space, or an output without -o.
+            if let Some(absent) = self.many.more.iter().find(|path| !is_input(path)) {
+                bail!(
+                    "{0}: no such file, and several inputs need --output-dir; an output is named with -o {0}, and a \
+                     length and its unit are one word, as in 5cm",
+                    absent.display()
+                );
+            }
             bail!(
                 "{}: several inputs need --output-dir DIR for their outputs, or --merge to make \
                  them one cloud",

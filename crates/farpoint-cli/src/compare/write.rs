@@ -26,7 +26,7 @@ pub(super) fn table(parameters: &Parameters, evaluations: &[Evaluation]) -> Stri
         "max",
         "chamfer",
         "unique",
-        "in vain",
+        "ineffective",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let share = |share: f64| format!("{:.1} %", 100.0 * share);

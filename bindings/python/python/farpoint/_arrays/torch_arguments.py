@@ -76,7 +76,7 @@ def in_count(clouds: Tensor, count: int | None, ratio: float | None, padded: boo
     rows = clouds.shape[-2]
     if ratio is not None:
         if not 0.0 <= ratio <= 1.0:
-            raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(clouds)})")
+            raise ValueError(f"ratio {ratio} is not between 0 and 1 ({about(clouds)})")
         return math.ceil(ratio * rows)
     assert count is not None
     if count > rows and (not padded or count * len(clouds) >= 2**60):
