@@ -23,12 +23,8 @@ __all__ = [
     "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
-<<<<<<< HEAD
     "values_scatter_max", "values_scatter_mean", "values_scatter_mode", "voxels",
-    "generate_labelled", "labelled_classes", "Met", "read_tensors_by", "set_num_threads", "get_num_threads",
-=======
     "generate_labelled", "labelled_classes", "ShapeCache", "read_tensors_by", "set_num_threads", "get_num_threads",
->>>>>>> main
 ]
 
 __version__: str
