@@ -3,7 +3,8 @@
 use super::keys::Keys;
 use super::numbering::Numbers;
 use super::prepared::{Prepared, random_place};
-use crate::{Scalar, VoxelGrid, Voxels, memory, threads};
+use crate::memory::{self, Aligned};
+use crate::{Scalar, VoxelGrid, Voxels, threads};
 use std::cmp::Ordering;
 
 /// Points by voxel.
@@ -98,20 +99,12 @@ impl Groups {
         memory::collected(best.into_iter().map(|(_, point)| point))
     }
 
-    /// Returns the random point of each voxel.
-    pub(super) fn random<T: Scalar>(
-        &self,
-        seed: u64,
-        cloud: &Prepared<T>,
-        keys: &Keys,
-    ) -> Vec<u32> {
-        let place = |(&count, &first): (&u32, &u32)| {
-            let cell = |axis| keys.cell(cloud, first as usize, axis);
-            let cell: Vec<i32> = (0..cloud.dims()).map(cell).collect();
-            random_place(seed, &cell, count)
-        };
+    /// Returns the random point of each voxel; `cells` has `dims` numbers for each.
+    pub(super) fn random(&self, seed: u64, cells: &[i32], dims: usize) -> Vec<u32> {
+        let cell = |voxel: usize| &cells[voxel * dims..][..dims];
+        let place = |(voxel, &count)| random_place(seed, cell(voxel), count);
         // Number of points of the voxel to pass over.
-        let mut skips = memory::collected(self.counts.iter().zip(&self.first).map(place));
+        let mut skips = memory::collected(self.counts.iter().enumerate().map(place));
         let mut chosen = memory::zeros(self.counts.len());
         self.for_each(|point, voxel| {
             if skips[voxel] == 0 {
@@ -149,7 +142,7 @@ impl Groups {
         // Axes beyond the last are the last one again, and not used.
         let axes: [&[T]; AXES] =
             std::array::from_fn(|k| cloud.axis((first_axis + k).min(dims - 1)));
-        let mut sums = memory::filled(voxels.len(), [0.0f64; AXES]);
+        let mut sums = Aligned::new(voxels.len(), [0.0f64; AXES]);
         let start = self.first[voxels.clone()].iter().min().map_or(0, |&point| point as usize);
         for (point, &voxel) in self.of.iter().enumerate().skip(start) {
             // Voxels of other parts, and none, are beyond the end.
@@ -158,7 +151,7 @@ impl Groups {
             }
         }
         let counts = &self.counts[voxels];
-        for ((mean, sums), &count) in means.chunks_exact_mut(dims).zip(sums).zip(counts) {
+        for ((mean, sums), &count) in means.chunks_exact_mut(dims).zip(&*sums).zip(counts) {
             for (mean, sum) in mean[first_axis..].iter_mut().zip(sums) {
                 *mean = T::from_f64(sum / f64::from(count));
             }

@@ -1,12 +1,13 @@
 //! Keys of cells.
 
 use super::prepared::Prepared;
+use crate::memory::{self, Aligned};
 use crate::simd::{self, Kernel, Program, Simd};
-use crate::{Level, Scalar, memory, threads};
+use crate::{Level, Scalar, threads};
 
 /// A key for each point; points of one cell have one key.
 pub(super) struct Keys {
-    pub(super) all: Vec<u64>,
+    pub(super) all: Aligned<u64>,
     /// True if points of one key are in one cell; keys then sort like cells.
     pub(super) unique: bool,
     axes: Vec<Axis>,
@@ -21,6 +22,15 @@ struct Axis {
     shift: u32,
     /// Largest number, as bits.
     mask: u64,
+}
+
+impl Axis {
+    /// Returns the cell in a key.
+    #[inline(always)]
+    fn cell(self, key: u64) -> i32 {
+        // An axis of one cell after 64 bits has nothing to shift.
+        self.low.wrapping_add((key.wrapping_shr(self.shift) & self.mask) as i32)
+    }
 }
 
 /// Points per task of a thread.
@@ -43,7 +53,7 @@ impl Keys {
         }
         axes.reverse();
         let unique = sum <= u64::BITS;
-        let mut all = memory::zeros(cloud.points());
+        let mut all = Aligned::new(cloud.points(), 0);
         threads::for_each_chunk(&mut all, CHUNK, threads, |chunk, keys| {
             let first = chunk * CHUNK;
             simd::dispatch(level, Fill { cloud, axes: &axes, unique, first, keys });
@@ -51,15 +61,17 @@ impl Keys {
         Self { all, unique, axes }
     }
 
-    /// Returns the cell of a point along an axis.
-    #[inline(always)]
-    pub(super) fn cell<T: Scalar>(&self, cloud: &Prepared<T>, point: usize, axis: usize) -> i32 {
-        let Axis { low, shift, mask } = self.axes[axis];
-        match self.unique {
-            // An axis of one cell after 64 bits has nothing to shift.
-            true => low.wrapping_add((self.all[point].wrapping_shr(shift) & mask) as i32),
-            false => cloud.cell_at(axis, point).0,
+    /// Returns the cells of these points, one point after another.
+    pub(super) fn cells<T: Scalar>(&self, cloud: &Prepared<T>, points: &[u32]) -> Vec<i32> {
+        let mut cells = memory::zeros(points.len() * self.axes.len());
+        for (cells, &point) in cells.chunks_exact_mut(self.axes.len().max(1)).zip(points) {
+            let point = point as usize;
+            let key = self.all[point];
+            for (axis, (cell, place)) in cells.iter_mut().zip(&self.axes).enumerate() {
+                *cell = if self.unique { place.cell(key) } else { cloud.cell_at(axis, point).0 };
+            }
         }
+        cells
     }
 
     /// Returns whether two points of one key are in one cell.

@@ -1,7 +1,7 @@
 //! Numbering of distinct elements by hash tables that store keys: one table that grows while it stays small, else a
 //! small one for each part of the elements.
 
-use crate::memory::{self, Shared, Zero};
+use crate::memory::{self, Aligned, Shared};
 use crate::threads::{each, for_each};
 
 /// Distinct elements, numbered 0, 1, 2, ... in order of first appearance.
@@ -101,9 +101,6 @@ struct Entry {
     element: u32,
 }
 
-// SAFETY: zero bytes are the entry of element 0 with key 0.
-unsafe impl Zero for Entry {}
-
 /// Mean number of elements in a part: few enough for its table to stay in a core's cache.
 const PART: usize = 1 << 11;
 
@@ -112,7 +109,7 @@ const PARTS: usize = 1 << 10;
 
 /// Elements, partitioned so that equal ones are in one part, in their order.
 struct Partition {
-    entries: Vec<Entry>,
+    entries: Aligned<Entry>,
     /// First entry of each part, then their number.
     starts: Vec<u32>,
 }
@@ -139,7 +136,7 @@ impl Partition {
             }
         }
         starts.push(sum);
-        let mut entries = memory::zeros(keys.len());
+        let mut entries = Aligned::new(keys.len(), Entry { key: 0, element: 0 });
         let places = Shared::new(&mut entries);
         for_each(chunks.len(), threads, &|chunk| {
             let mut next = counts[chunk].clone();
@@ -170,7 +167,7 @@ fn mixed(key: u64) -> u64 {
 
 /// An open hash table of entries, never more than half full.
 struct Table {
-    slots: Vec<Entry>,
+    slots: Aligned<Entry>,
     shift: u32,
 }
 
@@ -181,7 +178,7 @@ impl Table {
     fn new(slots: usize) -> Self {
         let slots = slots.next_power_of_two().max(16);
         let empty = Entry { key: 0, element: Self::EMPTY };
-        Self { slots: memory::filled(slots, empty), shift: 64 - slots.trailing_zeros() }
+        Self { slots: Aligned::new(slots, empty), shift: 64 - slots.trailing_zeros() }
     }
 
     /// Returns the first element looked up that is equal to this one: itself if there was none.

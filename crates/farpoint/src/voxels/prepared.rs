@@ -134,6 +134,17 @@ impl<T: Scalar> Prepared<T> {
         self.cells[axis].clone()
     }
 
+    /// Returns the coordinates of these points, one point after another.
+    pub(super) fn coordinates(&self, points: &[u32]) -> Vec<T> {
+        let mut coordinates = memory::zeros(points.len() * self.dims);
+        for (row, &point) in coordinates.chunks_exact_mut(self.dims.max(1)).zip(points) {
+            for (value, values) in row.iter_mut().zip(&self.cloud.axes) {
+                *value = values[point as usize];
+            }
+        }
+        coordinates
+    }
+
     /// Returns the quotient whose floor is the cell of a coordinate.
     #[inline(always)]
     fn quotient(&self, axis: usize, x: T) -> T {

@@ -74,25 +74,16 @@ impl Run<'_, '_> {
         if job.sorted || job.min_points > 1 {
             groups.renumber(&groups.kept(job, cloud, &keys, threads));
         }
+        let cells = keys.cells(cloud, &groups.first);
         let chosen = match job.reduce {
-            Reduce::Mean | Reduce::First => groups.first.clone(),
+            Reduce::Mean | Reduce::First => memory::collected(groups.first.iter().copied()),
             Reduce::Center => groups.nearest_to_center(cloud),
-            Reduce::Random(seed) => groups.random(seed, cloud, &keys),
+            Reduce::Random(seed) => groups.random(seed, &cells, cloud.dims()),
         };
         let coordinates = match job.reduce {
             Reduce::Mean => groups.means(cloud, threads),
-            _ => rows(cloud.dims(), &chosen, |axis, point| cloud.axis(axis)[point]),
+            _ => cloud.coordinates(&chosen),
         };
-        let cells = rows(cloud.dims(), &groups.first, |axis, point| keys.cell(cloud, point, axis));
         Found { of: groups.of, counts: groups.counts, chosen, coordinates, cells }
     }
-}
-
-/// Returns `dims` numbers for each of these points, one point after another.
-fn rows<A>(dims: usize, points: &[u32], at: impl Fn(usize, usize) -> A) -> Vec<A> {
-    let mut rows = memory::with_capacity(points.len() * dims);
-    for &point in points {
-        rows.extend((0..dims).map(|axis| at(axis, point as usize)));
-    }
-    rows
 }

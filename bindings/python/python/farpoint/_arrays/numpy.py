@@ -20,8 +20,7 @@ from .integer_arrays import lengths_of, starts_of
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
     "on_host", "ranges", "sample", "sample_approximate", "sample_array", "sample_ragged", "search", "tree_of", "voxels",
-    "weights",
-    "within",
+    "weights", "within",
 ]
 
 
