@@ -12,7 +12,7 @@ from ._arrays import integer_arrays, library_of, library_of_pair
 from ._records import Search, repr_of
 from ._search_arguments import sides_of
 from ._torch import lazy_torch
-from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, OtherT, Rows, subscriptable
 from .neighbors import knn
 from .operators import gather
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from typing_extensions import Unpack
 
-    from ._typing import ChamferOptions, FloatArray, FloatOrArray, Int64Array, NearestOptions
+    from ._typing import ChamferOptions, FloatArray, FloatOrArray, Int64Array, NearestOptions, SearchOptions
     from .files import Cloud
 
 __all__ = ["FScore", "Nearest", "chamfer", "f_score", "nearest", "nearest_both"]
@@ -61,7 +61,8 @@ class _PlainNearest(Nearest[ArrayT, IndexT]):
         return False
 
 
-class FScore(NamedTuple):
+@subscriptable
+class FScore(NamedTuple, Generic[ArrayT]):
     """F-score, precision and recall: scalars for a pair of clouds, (B,) for batches.
 
     Attributes
@@ -74,9 +75,9 @@ class FScore(NamedTuple):
         Fraction of the points of y within the threshold of x.
     """
 
-    f_score: Any
-    precision: Any
-    recall: Any
+    f_score: ArrayT
+    precision: ArrayT
+    recall: ArrayT
 
 
 # NumPy arrays and array-likes of no library return NumPy arrays.
@@ -85,7 +86,9 @@ def nearest(
     x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[NearestOptions]
 ) -> Nearest[FloatArray, Int64Array]: ...
 @overload
-def nearest(x: ArrayT, y: ArrayT, **options: Unpack[NearestOptions]) -> Nearest[ArrayT, ArrayT]: ...
+def nearest(x: Tensor, y: Tensor, **options: Unpack[NearestOptions]) -> Nearest[Tensor, Tensor]: ...
+@overload
+def nearest(x: OtherT, y: OtherT, **options: Unpack[NearestOptions]) -> Nearest[OtherT, OtherT]: ...
 def nearest(
     x: Any,
     y: Any,
@@ -163,8 +166,12 @@ def nearest_both(
 ) -> tuple[Nearest[FloatArray, Int64Array], Nearest[FloatArray, Int64Array]]: ...
 @overload
 def nearest_both(
-    x: ArrayT, y: ArrayT, **options: Unpack[NearestOptions]
-) -> tuple[Nearest[ArrayT, ArrayT], Nearest[ArrayT, ArrayT]]: ...
+    x: Tensor, y: Tensor, **options: Unpack[NearestOptions]
+) -> tuple[Nearest[Tensor, Tensor], Nearest[Tensor, Tensor]]: ...
+@overload
+def nearest_both(
+    x: OtherT, y: OtherT, **options: Unpack[NearestOptions]
+) -> tuple[Nearest[OtherT, OtherT], Nearest[OtherT, OtherT]]: ...
 def nearest_both(
     x: Any,
     y: Any,
@@ -226,7 +233,7 @@ def chamfer(x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[ChamferOptions])
 @overload
 def chamfer(x: Tensor, y: Tensor, **options: Unpack[ChamferOptions]) -> Tensor: ...
 @overload
-def chamfer(x: ArrayT, y: ArrayT, **options: Unpack[ChamferOptions]) -> ArrayT | float: ...
+def chamfer(x: OtherT, y: OtherT, **options: Unpack[ChamferOptions]) -> OtherT | float: ...
 def chamfer(
     x: Any,
     y: Any,
@@ -306,6 +313,14 @@ def chamfer(
     return library_of_pair(x, y).chamfer(x, y, search)
 
 
+@overload
+def f_score(
+    x: Rows | Cloud, y: Rows | Cloud, threshold: float, **options: Unpack[SearchOptions]
+) -> FScore[FloatOrArray]: ...
+@overload
+def f_score(x: Tensor, y: Tensor, threshold: float, **options: Unpack[SearchOptions]) -> FScore[Tensor]: ...
+@overload
+def f_score(x: OtherT, y: OtherT, threshold: float, **options: Unpack[SearchOptions]) -> FScore[OtherT]: ...
 def f_score(
     x: Any,
     y: Any,
@@ -317,7 +332,7 @@ def f_score(
     y_offsets: Integers | None = None,
     threads: int | None = None,
     progress: bool = False,
-) -> FScore:
+) -> FScore[Any]:
     """Compute the F-score of a cloud against the ground truth.
 
     Parameters

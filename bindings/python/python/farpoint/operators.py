@@ -3,17 +3,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _arguments
 from ._arrays import library_of_values
-from ._typing import ArrayT
+from ._typing import ArrayT, OtherT
 from .neighbors import Neighbors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from ._typing import IntRows, Rows, ScalarT
 
 __all__ = ["check_indices", "gather", "gather_max", "interpolate", "inverse_distance_weights"]
 
 
-def gather(values: ArrayT, indices: Any) -> ArrayT:
+@overload
+def gather(values: NDArray[ScalarT], indices: IntRows) -> NDArray[ScalarT]: ...
+@overload
+def gather(values: Sequence[Any], indices: IntRows) -> NDArray[Any]: ...
+@overload
+def gather(values: Tensor, indices: Tensor) -> Tensor: ...
+@overload
+def gather(values: OtherT, indices: OtherT) -> OtherT: ...
+def gather(values: Any, indices: Any) -> Any:
     """Take rows of values by index.
 
     Parameters
@@ -55,11 +71,18 @@ def gather(values: ArrayT, indices: Any) -> ArrayT:
     array([[3., 4.],
            [0., 0.]])
     """
-    result: ArrayT = library_of_values(values, indices).gather(values, indices)
-    return result
+    return library_of_values(values, indices).gather(values, indices)
 
 
-def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> ArrayT:
+@overload
+def gather_max(values: NDArray[ScalarT], indices: IntRows, add: Rows | None = ...) -> NDArray[ScalarT]: ...
+@overload
+def gather_max(values: Sequence[Any], indices: IntRows, add: Rows | None = ...) -> NDArray[Any]: ...
+@overload
+def gather_max(values: Tensor, indices: Tensor, add: Tensor | None = ...) -> Tensor: ...
+@overload
+def gather_max(values: OtherT, indices: OtherT, add: OtherT | None = ...) -> OtherT: ...
+def gather_max(values: Any, indices: Any, add: Any = None) -> Any:
     """Take the maximum over the k indexed rows of values, channel by channel.
 
     Equivalent to ``(gather(values, indices) + add).max(-2)``, without memory for the gathered rows.
@@ -98,11 +121,18 @@ def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> Array
     array([[3., 4.],
            [1., 4.]])
     """
-    result: ArrayT = library_of_values(values, indices, add).gather_max(values, indices, add)
-    return result
+    return library_of_values(values, indices, add).gather_max(values, indices, add)
 
 
-def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
+@overload
+def interpolate(values: NDArray[ScalarT], indices: IntRows, weights: Rows) -> NDArray[ScalarT]: ...
+@overload
+def interpolate(values: Sequence[Any], indices: IntRows, weights: Rows) -> NDArray[Any]: ...
+@overload
+def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor: ...
+@overload
+def interpolate(values: OtherT, indices: OtherT, weights: OtherT) -> OtherT: ...
+def interpolate(values: Any, indices: Any, weights: Any) -> Any:
     """Compute weighted sums of k rows of values.
 
     Parameters
@@ -138,9 +168,7 @@ def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
     >>> farpoint.interpolate(values, numpy.array([[0, 1]]), numpy.array([[0.25, 0.75]]))
     array([[2.5]])
     """
-    result: ArrayT
-    result = library_of_values(values, indices, weights).interpolate(values, indices, weights)
-    return result
+    return library_of_values(values, indices, weights).interpolate(values, indices, weights)
 
 
 @overload
