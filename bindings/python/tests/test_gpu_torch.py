@@ -63,6 +63,17 @@ def test_options_compiled(cuda, how):
             cuda.testing.assert_close(got, expected)
 
 
+def test_generators_on_a_gpu_draw_seeds(cuda):
+    points = batch(cuda, b=3)
+    for place in ("cuda", "cpu"):
+        generator = cuda.Generator(place)
+        drawn = [farpoint.sample(points, 5, seed=generator.manual_seed(7)) for _ in range(2)]
+        drawn += [farpoint.sample(points.cpu(), 5, seed=generator.manual_seed(7)).cuda()]
+        drawn += [cuda.from_numpy(farpoint.sample(points.cpu().numpy(), 5, seed=generator.manual_seed(7))).cuda()]
+        assert all(cuda.equal(one, drawn[0]) for one in drawn)
+        assert any((farpoint.sample(points, 5, seed=generator) != drawn[0]).any() for _ in range(9))
+
+
 def test_exported(cuda):
     class Sampler(cuda.nn.Module):
         def forward(self, points):

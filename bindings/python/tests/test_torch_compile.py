@@ -98,6 +98,38 @@ def test_seeds_and_threads_are_traced():
         assert torch.equal(result(batch()), farpoint.sample(batch(), 5, **options))
 
 
+def test_a_seed_for_every_step_is_traced_twice():
+    """Once with the first number, and once with a symbol for all others."""
+    graphs = []
+
+    def counting(graph, inputs):
+        graphs.append(graph)
+        return graph
+
+    torch.compiler.reset()
+    result = torch.compile(lambda p, seed: farpoint.sample(p, 5, seed=seed), fullgraph=True, backend=counting)
+    for seed in range(2, 30):
+        assert torch.equal(result(batch(), seed), farpoint.sample(batch(), 5, seed=seed))
+    assert len(graphs) == 2
+    for seed in (2**63 - 1, 2**63, 2**64 - 1, 0, 1):
+        assert torch.equal(result(batch(), seed), farpoint.sample(batch(), 5, seed=seed))
+
+
+def test_a_generator_draws_for_every_call_of_a_graph():
+    generator = torch.Generator()
+    torch.compiler.reset()
+    result = torch.compile(lambda p: farpoint.sample(p, 1, seed=generator), backend="eager")
+    generator.manual_seed(3)
+    drawn = [result(batch()) for _ in range(5)]
+    generator.manual_seed(3)
+    for one in drawn:
+        assert torch.equal(one, farpoint.sample(batch(), 1, seed=generator))
+    assert len({tuple(one.flatten().tolist()) for one in drawn}) > 1
+    torch.compiler.reset()
+    with pytest.raises(Exception, match="farpoint can't be traced here: .*torch.Generator as seed.*fullgraph=True"):
+        torch.compile(lambda p: farpoint.sample(p, 1, seed=generator), fullgraph=True, backend="eager")(batch())
+
+
 def test_default_calls_of_replacements_are_one_graph():
     from farpoint.compat import chamfer_3d, kaolin
 

@@ -174,7 +174,9 @@ def sample(
     seed : int or torch.Generator, optional
         Seed of a random start (0 to 2**64 - 1), the same on every machine. Each cloud of a batch draws its
         own by its position in the batch, the first as it would alone; under ``torch.vmap`` clouds are those of
-        one batch. Or a ``torch.Generator``, from which a seed is drawn; one on a GPU synchronizes it.
+        one batch. Or a ``torch.Generator``, on any device, from which each call draws a seed; one on a GPU
+        synchronizes it, and ``torch.compile`` draws between two graphs. For random starts without waiting, also in a
+        CUDA graph, draw them with PyTorch: ``start=torch.randint(N, (B,), device=points.device)``.
     threads : int, optional
         Number of threads on the CPU; all cores unless set (``set_num_threads``).
     device : str, int or torch.device, optional

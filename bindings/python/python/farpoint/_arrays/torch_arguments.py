@@ -91,7 +91,8 @@ def in_range(request: Sampling) -> Sampling:
     """Returns seed and threads for operators, as signed 64-bit integers."""
     seed = request.seed
     if seed is not None:
-        seed = operator.index(seed)
+        if not isinstance(seed, int):  # torch.compile replaces some ints by symbols
+            seed = operator.index(seed)
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed {seed} is outside 0..={2**64 - 1}")
         seed = seed if seed < 2**63 else seed - 2**64

@@ -15,7 +15,7 @@ from . import fast_path, memory
 from .registration import define
 
 _ARGUMENTS = (
-    "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, int? seed, "
+    "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, SymInt? seed, "
     "str algorithm, int? threads)"
 )
 
