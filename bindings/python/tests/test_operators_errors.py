@@ -68,6 +68,9 @@ def test_shapes_and_types(of):
         farpoint.knn(of(X.astype(np.float32)), y, 3)
     with refused(TypeError, "float32"):
         farpoint.knn(of(X > 0), of(Y > 0), 3)
+    for call in (farpoint.nearest, farpoint.chamfer, lambda a, b: farpoint.within(a, b, 1.0)):
+        with refused(TypeError, r"and are float64 and float32; .*\(4, 3\) and type int64; .*\(5, 3\) and type float32"):
+            call(X.astype(np.int64), Y.astype(np.float32))
     with refused(ValueError, "lengths are for a batch"):
         farpoint.knn(x, y, 3, x_lengths=[3])
 
@@ -210,7 +213,7 @@ def test_types_of_values(of):
     with refused(TypeError, "values must be float"):
         farpoint.gather(of(Y.astype(np.complex64)), indices)
     with refused(TypeError, "values must be float"):
-        farpoint.gather_max(of(Y.astype(np.int64)), indices)
+        farpoint.gather_max(of(Y > 3), indices)
     for kind in (np.int64, np.bool_):
         with refused(IndexError, "1 of the indices .* 5 rows.* 9 at place 2"):
             farpoint.gather(of(Y.astype(kind)), of(np.array([0, -1, 9])))
@@ -224,13 +227,32 @@ def test_types_of_values(of):
         farpoint.interpolate(values, indices, of(np.ones((4, 3), np.float32)))
 
 
+@pytest.mark.parametrize("kind", [torch.int64, torch.int16, torch.uint8])
+def test_tensors_of_integers_are_not_converted(kind):
+    """As PyTorch's own functions do not; what only copies takes them."""
+    values, indices = torch.as_tensor(Y).to(kind), torch.zeros((4, 3), dtype=torch.int64)
+    for call in (
+        lambda: farpoint.sample(values, 2), lambda: farpoint.knn(values, values, 2), lambda: farpoint.Index(values),
+        lambda: farpoint.chamfer(values, values),
+    ):
+        with refused(TypeError, "must be float32 or float64.*torch.u?int"):
+            call()
+    for call in (
+        lambda: farpoint.gather_max(values, indices), lambda: farpoint.interpolate(values, indices, torch.ones(4, 3)),
+        lambda: farpoint.inverse_distance_weights(values, squared=True),
+    ):
+        with refused(TypeError, "must be float32.*torch.u?int"):
+            call()
+    assert farpoint.gather(values, indices).dtype == kind
+
+
 def test_weights(of):
     with refused(ValueError, "power.* 3 "):
         farpoint.inverse_distance_weights(of(X), 3, squared=False)
     with refused(ValueError, "eps is -1.0"):
         farpoint.inverse_distance_weights(of(X), eps=-1.0, squared=True)
     with refused(TypeError, "distances must be float"):
-        farpoint.inverse_distance_weights(of(np.zeros((2, 3), np.int64)), squared=True)
+        farpoint.inverse_distance_weights(of(np.zeros((2, 3), np.bool_)), squared=True)
     with refused(ValueError, "not a number"):
         farpoint.inverse_distance_weights(
             of(np.float64(1.0)) if of is torch.as_tensor else np.array(1.0), squared=True

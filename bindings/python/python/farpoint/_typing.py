@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     #: Indices for values of NumPy.
     IntRows = Union[NDArray[np.integer[Any]], Sequence[Any]]
     ScalarT = TypeVar("ScalarT", bound=np.generic)
+    FloatingT = TypeVar("FloatingT", bound=np.floating[Any])
 
     class SampleOptions(TypedDict, total=False):
         ratio: float | None

@@ -13,10 +13,11 @@ from .neighbors import Neighbors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from ._typing import IntRows, Rows, ScalarT
+    from ._typing import FloatArray, FloatingT, IntRows, Rows, ScalarT
 
 __all__ = ["check_indices", "gather", "gather_max", "interpolate", "inverse_distance_weights"]
 
@@ -36,7 +37,7 @@ def gather(values: Any, indices: Any) -> Any:
     ----------
     values : array, (N, C) or (B, N, C), or (N,)
         Rows of C channels, or one number per row: float32, float64, float16, or PyTorch's bfloat16; also integers and
-        booleans, except for arrays on a GPU that are not PyTorch's.
+        booleans, which keep their type, except for arrays on a GPU that are not PyTorch's.
     indices : array of int64 or int32, (M,) or (M, k), or (B, M) or (B, M, k)
         Rows, relative to their cloud; -1 gives zeros (False). Of the library and on the device of
         the values.
@@ -75,9 +76,9 @@ def gather(values: Any, indices: Any) -> Any:
 
 
 @overload
-def gather_max(values: NDArray[ScalarT], indices: IntRows, add: Rows | None = ...) -> NDArray[ScalarT]: ...
+def gather_max(values: NDArray[FloatingT], indices: IntRows, add: Rows | None = ...) -> NDArray[FloatingT]: ...
 @overload
-def gather_max(values: Sequence[Any], indices: IntRows, add: Rows | None = ...) -> NDArray[Any]: ...
+def gather_max(values: Rows, indices: IntRows, add: Rows | None = ...) -> NDArray[np.float64]: ...
 @overload
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None = ...) -> Tensor: ...
 @overload
@@ -90,7 +91,8 @@ def gather_max(values: Any, indices: Any, add: Any = None) -> Any:
     Parameters
     ----------
     values : array, (N, C) or (B, N, C)
-        As for ``gather``.
+        Rows of C channels: float32, float64, float16, or PyTorch's bfloat16. Integers of NumPy and in lists are
+        converted to float64, as those of points.
     indices : array of int64 or int32, (M, k) or (B, M, k)
         As for ``gather``. Indices of -1 are ignored; a point that has no others gets 0.
     add : array, (M, k, C) or (B, M, k, C), optional
@@ -125,9 +127,9 @@ def gather_max(values: Any, indices: Any, add: Any = None) -> Any:
 
 
 @overload
-def interpolate(values: NDArray[ScalarT], indices: IntRows, weights: Rows) -> NDArray[ScalarT]: ...
+def interpolate(values: NDArray[FloatingT], indices: IntRows, weights: Rows) -> NDArray[FloatingT]: ...
 @overload
-def interpolate(values: Sequence[Any], indices: IntRows, weights: Rows) -> NDArray[Any]: ...
+def interpolate(values: Rows, indices: IntRows, weights: Rows) -> NDArray[np.float64]: ...
 @overload
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor: ...
 @overload
@@ -138,7 +140,7 @@ def interpolate(values: Any, indices: Any, weights: Any) -> Any:
     Parameters
     ----------
     values : array, (N, C) or (B, N, C)
-        As for ``gather``.
+        As for ``gather_max``.
     indices : array of int64 or int32, (M, k) or (B, M, k)
         As for ``gather``; indices of -1 add nothing.
     weights : array, (M, k) or (B, M, k)
@@ -177,6 +179,10 @@ def inverse_distance_weights(
 ) -> ArrayT: ...
 @overload
 def inverse_distance_weights(
+    distances: Rows, power: Literal[1, 2] = ..., eps: float = ..., *, squared: bool | None = ...
+) -> FloatArray: ...
+@overload
+def inverse_distance_weights(
     distances: ArrayT, power: Literal[1, 2] = ..., eps: float = ..., *, squared: bool | None = ...
 ) -> ArrayT: ...
 def inverse_distance_weights(
@@ -189,8 +195,8 @@ def inverse_distance_weights(
     Parameters
     ----------
     distances : Neighbors, or array, (..., k)
-        Result of ``knn``, which states whether its distances are squared; or distances alone, float32 or float64,
-        infinite where there is no neighbor.
+        Result of ``knn``, which states whether its distances are squared; or distances alone, infinite where there is
+        no neighbor: float32 or float64. Of NumPy and in lists float16 is converted to float32, integers to float64.
     power : {2, 1}, optional
         Power of the distance: 2 as in the PointNet++ paper, 1 as in ``pointnet2_ops`` and OpenPoints.
     eps : float, optional
