@@ -21,7 +21,7 @@ from . import integer_arrays
 from .conversion import name, to_numpy
 from .torch_approximate import sample_approximate
 from .torch_arguments import (
-    about, check_threads, checked, checked_pair, lengths_of,
+    about, check_threads, checked, checked_pair, lengths_of, refuse_meta,
 )
 from .torch_arguments import fill as fill_tensor
 from .torch_operators import (
@@ -120,6 +120,7 @@ def _lengths(values: Any, cloud: Tensor) -> Tensor:
 def on_host(points: Tensor, what: str) -> np.ndarray:
     """Returns the points as a NumPy array; raises for points on a GPU."""
     points = checked(points.detach())
+    refuse_meta(points, f"{what} on")
     if points.is_cuda:
         raise TypeError(
             f"{what} on the CPU, and the points are on a GPU ({name(points)}); call it with "

@@ -30,9 +30,20 @@ def checked(points: Tensor) -> Tensor:
             "the points must be a tensor of shape (N, D) or (B, N, D) with D of 1 or more "
             f"({about(points)})"
         )
-    if not (points.is_cpu or points.is_cuda):
+    if not is_supported(points):
         raise TypeError(f"the points must be on the CPU or on a CUDA device ({about(points)})")
     return points if is_kernel_type else points.float()
+
+
+def is_supported(tensor: Tensor) -> bool:
+    """Returns whether operators support the device of the tensor; on the device "meta" they return shapes."""
+    return tensor.is_cpu or tensor.is_cuda or tensor.is_meta
+
+
+def refuse_meta(tensor: Tensor, what: str) -> None:
+    """Raises for tensors without data."""
+    if tensor.is_meta:
+        raise TypeError(f"{what} the data, which tensors on the device meta do not have ({about(tensor)})")
 
 
 def about(points: Tensor) -> str:

@@ -21,7 +21,7 @@ from .._torch.transfer import numbers, sent
 from . import integer_arrays
 from .conversion import name
 from .torch_arguments import (
-    about, about_pair, check_threads, checked, lengths_of, refuse_fractions,
+    about, about_pair, check_threads, checked, is_supported, lengths_of, refuse_fractions, refuse_meta,
 )
 from .value_shapes import check_beside, check_shapes, wrong_index
 
@@ -59,13 +59,16 @@ def within(
 ) -> tuple[Tensor, ...]:
     """Returns distances and indices of all neighbors, and the offsets of each point."""
     x, y, sides = _arguments(x, y, sides, request)
+    refuse_meta(x, "the number of neighbors depends on")
     results = knn.within(x, y, sides, request)
     return (root(results[0]), *results[1:]) if plain else results
 
 
+@untraced
 def tree_of(y: Tensor, lengths: Any, offsets: Any, threads: int | None) -> tuple[Tensor, Any]:
     """Returns the tree of clouds for repeated searches, and the object to keep alive with it."""
     y = checked(y.detach() if y.requires_grad else y)
+    refuse_meta(y, "an Index depends on")
     check_threads(threads)
     if offsets is not None:
         if y.dim() == 3:
@@ -254,6 +257,7 @@ def _check_distances(distances: Tensor) -> None:
 def check_indices(indices: Tensor, rows: int) -> None:
     """Raises IndexError if an index is neither -1 nor a row."""
     refuse_fractions(indices, "indices")
+    refuse_meta(indices, "check_indices reads")
     wrong = ((indices < -1) | (indices >= rows)).reshape(-1)
     count = int(wrong.sum())
     if count:
@@ -268,7 +272,7 @@ def _check(values: Tensor, indices: Tensor, has_k_axis: bool, types: tuple[torch
             "values must be float32, float64, float16 or bfloat16 "
             f"({_about(values, indices)})"
         )
-    if values.device != indices.device or not (values.is_cpu or values.is_cuda):
+    if values.device != indices.device or not is_supported(values):
         raise TypeError(
             f"values and indices must be on the CPU or on one CUDA device ({_about(values, indices)})"
         )
