@@ -1,5 +1,7 @@
 """What the point operators refuse, with the numbers at fault; of NumPy arrays and of tensors alike."""
 
+import functools
+
 import numpy as np
 import pytest
 from conftest import in_ball
@@ -101,10 +103,39 @@ def test_errors_have_the_shape_that_was_passed(of):
         farpoint.sample_ragged(of(bad), [0, 4], [2])
     with refused(ValueError, "remove them or ask to leave them out"):
         farpoint.sample(of(bad), 2)
-    for call in calls[:3]:
-        with refused(ValueError, r"empty cloud|no usable point", r"\(4, 3\)") as error:
-            call(of(X), of(Y[:0]))
+    for call in calls[:6]:
+        with refused(ValueError, "the second cloud: the cloud has no usable point", r"\(4, 3\)") as error:
+            call(of(X), of(Y[:0])) if call is not calls[5] else farpoint.Index(of(Y[:0])).knn(of(X), 2)
         assert "(1, " not in str(error.value) and "batch" not in str(error.value)
+    for call in calls[:3]:
+        with refused(ValueError, "the first cloud: the cloud has no usable point", r"\(0, 3\)"):
+            call(of(X[:0]), of(Y))
+
+
+SEARCHES = [
+    farpoint.nearest, farpoint.nearest_both, farpoint.chamfer, functools.partial(farpoint.f_score, threshold=1.0),
+    functools.partial(farpoint.knn, k=2), functools.partial(farpoint.ball_query, radius=1.0, k=2),
+    functools.partial(farpoint.within, radius=1.0),
+]
+
+
+@pytest.mark.parametrize("call", SEARCHES, ids=range(len(SEARCHES)))
+def test_errors_about_concatenated_clouds_have_the_shape_that_was_passed(of, call):
+    bad = X.copy()
+    bad[2] = np.nan
+    offsets = dict(x_offsets=[0, 1, 4], y_offsets=[0, 2, 5])
+    with refused(ValueError, "1 of . rows hold NaN or infinity, the first is row .; remove them .*", r"\(4, 3\)") as error:
+        call(of(bad), of(Y), **offsets)
+    assert "leave" not in str(error.value) and "(2, " not in str(error.value)
+    with refused(ValueError, "cloud 1 ", r"\(5, 3\)") as error:
+        call(of(X), of(Y), x_offsets=[0, 1, 4], y_offsets=[0, 5, 5])
+    assert "(2, " not in str(error.value)
+    with refused(ValueError, r"offsets are for .* shape \(N, D\).*\(1, 4, 3\)"):
+        call(of(X[None]), of(Y[None]), x_offsets=[0, 4], y_offsets=[0, 5])
+    with refused(ValueError, r"lengths are for a batch of shape \(B, N, D\) .*\(4, 3\)"):
+        call(of(X), of(Y), x_lengths=[3])
+    with refused(ValueError, r"for each of 2 clouds, not of shape \(3,\)|3 lengths for 2 clouds"):
+        call(of(np.stack([X, X])), of(np.stack([Y, Y])), x_lengths=[1, 2, 3])
 
 
 def test_lengths(of):

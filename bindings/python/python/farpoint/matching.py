@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 import numpy as np
 
 from . import _arguments
-from ._arrays import integer_arrays, library_of, library_of_pair
+from ._arrays import conversion, integer_arrays, library_of, library_of_pair, numpy
 from ._records import Search, repr_of
 from ._search_arguments import sides_of
 from ._torch import lazy_torch
@@ -389,15 +389,37 @@ def _as_batches(
 
 def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
     """Returns concatenated clouds as a padded batch, and their lengths."""
+    shape = tuple(points.shape) if hasattr(points, "shape") else np.shape(points)
+    if len(shape) != 2:
+        raise ValueError(f"{side}_offsets are for points of shape (N, D), not {shape}")
     ends = integer_arrays.listed(offsets, f"{side}_offsets")
     lengths = [end - begin for begin, end in zip(ends, ends[1:])]
     if not lengths or ends[0] != 0 or ends[-1] != len(points) or min(lengths) < 0:
         raise ValueError(f"{side}_offsets must rise from 0 to the {len(points)} rows of {side}, not {ends}")
+    if 0 in lengths:
+        cloud = lengths.index(0)
+        raise ValueError(f"cloud {cloud} of {side} is empty: {side}_offsets has {ends[cloud]} twice ({conversion.name(points)})")
+    _refuse_bad_rows(points, side)
     places = np.full((len(lengths), max(lengths)), -1)
     for row, begin, length in zip(places, ends, lengths):
         row[:length] = np.arange(begin, begin + length)
     indices = library_of(points).like(places, points)
     return gather(points, indices.to(points.device) if lazy_torch.is_tensor(points) else indices), lengths
+
+
+def _refuse_bad_rows(points: Any, side: str) -> None:
+    """Raises for NaN and infinity in host memory, with rows of the caller's array: a search would name those of padded
+    clouds."""
+    library = library_of(points)
+    on_host = points.is_cpu if lazy_torch.is_tensor(points) else library is numpy
+    if lazy_torch.is_compiling() or not on_host:
+        return
+    (count,), (first,) = library.bad_rows(points)
+    if count:
+        raise ValueError(
+            f"{side}: {count} of {len(points)} rows hold NaN or infinity, the first is row {first}; remove them "
+            f"({conversion.name(points)})"
+        )
 
 
 def _search(

@@ -109,9 +109,9 @@ def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any],
     single = a.ndim == 2
     arguments = ((search.x_lengths, "x_lengths"), (search.y_lengths, "y_lengths"))
     if single:
-        for lengths, what in arguments:
+        for (lengths, what), points in zip(arguments, (x, y)):
             if lengths is not None:
-                raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+                raise ValueError(f"{what} are for a batch of shape (B, N, D) ({name(points)})")
         return (a, b, None, None), True
     x_lengths, y_lengths = (lengths_of(lengths, what) for lengths, what in arguments)
     return (a, b, x_lengths, y_lengths), False

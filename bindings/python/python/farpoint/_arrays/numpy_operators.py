@@ -59,7 +59,7 @@ def tree_of(y: Any, lengths: Any, offsets: Any, threads: int | None) -> tuple[An
 
 def _lengths(lengths: Any, points: np.ndarray, what: str) -> list[int] | None:
     if lengths is not None and points.ndim == 2:
-        raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+        raise ValueError(f"{what} are for a batch of shape (B, N, D) ({name(points)})")
     return lengths_of(lengths, what)
 
 

@@ -68,8 +68,9 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
             "both must be clouds (N, D), or batches (B, N, D) of the same B and D "
             f"({about_pair(x, y)})"
         )
-    if (shape[-2] == 0 or other[-2] == 0) and not (batch and shape[0] == 0):
-        raise ValueError(f"an empty cloud ({about_pair(x, y)})")
+    for which, cloud in (("first", x), ("second", y)):
+        if cloud.shape[-2] == 0 and not (batch and shape[0] == 0):
+            raise ValueError(f"the {which} cloud: the cloud has no usable point ({about_pair(x, y)})")
     return x, y
 
 
@@ -131,7 +132,10 @@ def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
             raise ValueError(f"length {array.max()} is over {rows} ({about(clouds)})")
         tensor = numbers(array.tolist(), clouds.device)
     if tensor.dim() != 1 or tensor.shape[0] != clouds.shape[0]:
-        raise ValueError(f"lengths of shape {tuple(tensor.shape)} ({about(clouds)})")
+        raise ValueError(
+            f"lengths must be (B,), a number for each of {clouds.shape[0]} clouds, not of shape {tuple(tensor.shape)} "
+            f"({about(clouds)})"
+        )
     return tensor.clamp(0, rows) if clouds.is_cuda else tensor
 
 

@@ -126,9 +126,7 @@ def _refuse_other_clouds(x: Tensor, y: Tensor, sides: Sides) -> None:
         raise ValueError(f"offsets are for a tensor of shape (N, D) ({about(x)})")
     has_queries = shape[-2] > 0 and not (batch and shape[0] == 0)
     if has_queries and other[-2] == 0:
-        raise ValueError(
-            f"the cloud has no usable point to be a neighbor ({about_pair(x, y)})"
-        )
+        raise ValueError(f"the second cloud: the cloud has no usable point ({about_pair(x, y)})")
 
 
 def _lengths(lengths: Any, cloud: Tensor) -> Tensor | None:
