@@ -52,6 +52,10 @@ assert_type(farpoint.Index(array).nearest(array).indices, Wholes)
 assert_type(farpoint.centroids(array, cell=0.1).counts, NDArray[np.int64])
 assert_type(farpoint.sample_padded(array[None], [3]), NDArray[np.int64])
 assert_type(farpoint.sample_ragged(tensor, [0, 5], [3]), torch.Tensor)
+assert_type(farpoint.sample(array, [3, 1], offsets=[0, 2, 5]), NDArray[np.int64])
+assert_type(farpoint.sample(tensor, [3, 1], offsets=[0, 2, 5], seed=1), torch.Tensor)
+assert_type(farpoint.assign(array, [0, 3]).indices, NDArray[np.int64])
+assert_type(farpoint.assign(tensor, tensor, offsets=[0, 5]), farpoint.Nearest[torch.Tensor])
 near = farpoint.within(array, array, 0.1)
 row: NDArray[np.float32] = array[near.indices[near.offsets[0] : near.offsets[1]]]
 assert_type(near.squared, bool)
@@ -113,6 +117,7 @@ farpoint.nearest_both(cloud, tensor)  # type: ignore[call-overload]
 farpoint.ball_query(array, tensor, 0.1, 3)  # type: ignore[call-overload]
 farpoint.within(tensor, array, 0.1)  # type: ignore[call-overload]
 farpoint.chamfer(tensor, array)  # type: ignore[call-overload]
+farpoint.assign(tensor, array)  # type: ignore[call-overload]
 farpoint.f_score(array, tensor, 0.1)  # type: ignore[call-overload]
 farpoint.gather(array, tensor)  # type: ignore[call-overload]
 farpoint.gather_max(tensor, array)  # type: ignore[call-overload]

@@ -94,11 +94,15 @@ if TYPE_CHECKING:
     ScalarT = TypeVar("ScalarT", bound=np.generic)
     FloatingT = TypeVar("FloatingT", bound=np.floating[Any])
 
+    #: Number of samples, or one for each of several clouds.
+    Counts = Union[int, Sequence[int], NDArray[np.integer[Any]], None]
+
     class SampleOptions(TypedDict, total=False):
         ratio: float | None
         spacing: float | None
         start: Integers | None
         lengths: Integers | None
+        offsets: Integers | None
         rows: Integers | None
         mask: Booleans | None
         algorithm: Algorithm
@@ -187,6 +191,14 @@ if TYPE_CHECKING:
         reduction: Literal["mean", "sum", "max"]
         one_sided: bool
         weights: tuple[float, float] | None
+
+    class AssignOptions(TypedDict, total=False):
+        lengths: Integers | None
+        sample_lengths: Integers | None
+        offsets: Integers | None
+        sample_offsets: Integers | None
+        squared: bool
+        threads: int | None
 
     class AskingOptions(TypedDict, total=False):
         x_lengths: Integers | None

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
 
+from . import _arguments
 from ._arrays import integer_arrays, library_of
 from ._records import Sampling
-from ._sample_arguments import FIRST, gpu_for, new_request, simple_request
+from ._sample_arguments import (
+    FIRST, drawn_starts, gpu_for, new_request, ragged_counts, refuse_beside_offsets, seed_without_start, simple_request,
+)
 from ._typing import (
     Algorithm, ArrayT, Booleans, Device, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, ValueT, subscriptable,
 )
@@ -17,7 +20,7 @@ from ._typing import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._typing import FloatArray, FloatOrArray, Int64Array, OrderOptions, SampleOptions
+    from ._typing import Counts, FloatArray, FloatOrArray, Int64Array, OrderOptions, SampleOptions
     from .files import Cloud
 
 __all__ = ["Levels", "Order", "Sample", "order", "sample", "sample_levels", "sample_padded", "sample_ragged"]
@@ -91,32 +94,33 @@ class Levels(NamedTuple):
 # NumPy arrays and array-likes of no library return NumPy arrays.
 @overload
 def sample(
-    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
+    points: Rows | Cloud, count: Counts = ..., *, out: Int64Array | None = ...,
     return_distances: Literal[False] = ..., **options: Unpack[SampleOptions],
 ) -> Int64Array: ...
 @overload
 def sample(
-    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
+    points: Rows | Cloud, count: Counts = ..., *, out: Int64Array | None = ...,
     return_distances: Literal[True], **options: Unpack[SampleOptions],
 ) -> Sample[FloatArray, Int64Array, FloatOrArray]: ...
 @overload
 def sample(
-    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
+    points: ArrayT, count: Counts = ..., *, out: ArrayT | None = ...,
     return_distances: Literal[False] = ..., **options: Unpack[SampleOptions],
 ) -> ArrayT: ...
 @overload
 def sample(
-    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
+    points: ArrayT, count: Counts = ..., *, out: ArrayT | None = ...,
     return_distances: Literal[True], **options: Unpack[SampleOptions],
 ) -> Sample[ArrayT, ArrayT, ArrayT]: ...
 def sample(
     points: Any,
-    count: int | None = None,
+    count: Counts = None,
     *,
     ratio: float | None = None,
     spacing: float | None = None,
     start: Integers | None = None,
     lengths: Integers | None = None,
+    offsets: Integers | None = None,
     rows: Integers | None = None,
     mask: Booleans | None = None,
     algorithm: Algorithm = "auto",
@@ -146,7 +150,8 @@ def sample(
         float16, and bfloat16 of tensors, is converted to float32 without loss, and distances are float32. Integers
         of NumPy and in lists are converted to float64.
     count : int, optional
-        Number of samples per cloud. Give one of count, ratio and spacing.
+        Number of samples per cloud. Give one of count, ratio and spacing. With ``offsets`` also a sequence of int,
+        (B,): the number of each cloud.
     ratio : float, optional
         ``ceil(ratio * N)`` samples, from 0 to 1.
     spacing : float, optional
@@ -158,6 +163,10 @@ def sample(
     lengths : array of int, (B,), optional
         Number of valid rows of each cloud of a batch; the rest is padding. A cloud with fewer rows than
         ``count`` returns all of them, padded with -1.
+    offsets : sequence of int, (B + 1,), optional
+        Offsets of B concatenated clouds in ``points`` (N, D): cloud c is the rows ``offsets[c]:offsets[c + 1]``. The
+        result is rows of ``points``, cloud by cloud, none padded, and starts are relative to the first row of their
+        cloud. With count or ratio, start, seed and algorithm.
     rows : array of int, (S,), optional
         Sample only these rows of a cloud, each listed once. The result is
         ``rows[sample(points[rows], ...)]``, so that among equals the row listed first is chosen. Starts
@@ -198,7 +207,7 @@ def sample(
     Returns
     -------
     array of int64, (K,) or (B, K), or Sample
-        In the library and on the device of ``points``. JAX without its 64-bit mode gets int32.
+        With ``offsets`` (K,), for all clouds together. In the library and on the device of ``points``. JAX without its 64-bit mode gets int32.
 
     Raises
     ------
@@ -238,6 +247,13 @@ def sample(
     array([1, 4])
     """
     request = None
+    if offsets is not None:
+        refuse_beside_offsets(
+            spacing=spacing, lengths=lengths, rows=rows, mask=mask, threads=threads, device=device, out=out,
+            return_distances=return_distances or None, progress=progress or None,
+            on_bad=None if on_bad == "error" else on_bad,
+        )
+        return _sample_concatenated(points, offsets, count, ratio, start, seed, algorithm)
     usual = spacing is seed is out is rows is mask is device is None and (start is None or start is FIRST)
     if usual and on_bad == "error" and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
@@ -380,14 +396,14 @@ def sample_levels(
 
 @overload
 def sample_padded(
-    points: Rows, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ...
+    points: Rows, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ..., seed: Seed | None = ...
 ) -> Int64Array: ...
 @overload
 def sample_padded(
-    points: ArrayT, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ...
+    points: ArrayT, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ..., seed: Seed | None = ...
 ) -> ArrayT: ...
 def sample_padded(
-    points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0
+    points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0, seed: Seed | None = None
 ) -> Any:
     """Sample each cloud of a batch with its own number of samples.
 
@@ -399,7 +415,7 @@ def sample_padded(
         Number of samples of each cloud. A cloud with fewer rows returns all of them.
     lengths : array of int, (B,), optional
         Number of valid rows of each cloud; the rest is padding.
-    start : int or array of int, optional
+    start, seed : optional
         As for ``sample``.
 
     Returns
@@ -432,23 +448,23 @@ def sample_padded(
     request = Sampling(
         max(each, default=0), None, None, start,
         np.full(shape[0], shape[1]) if lengths is None else lengths,
-        "auto", None, None, None, False, False, False, counts=each,
+        "auto", seed_without_start(seed, start), None, None, False, False, False, counts=each,
     )
     return library_of(points).sample(points, request)[0]
 
 
 @overload
 def sample_ragged(
-    points: Rows, offsets: Integers, counts: Integers, *, start: Integers | None = ...
+    points: Rows, offsets: Integers, counts: Integers, *, start: Integers | None = ..., seed: Seed | None = ...
 ) -> Int64Array: ...
 @overload
 def sample_ragged(
-    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = ...
+    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = ..., seed: Seed | None = ...
 ) -> ArrayT: ...
 def sample_ragged(
-    points: Any, offsets: Integers, counts: Integers, *, start: Integers | None = None
+    points: Any, offsets: Integers, counts: Integers, *, start: Integers | None = None, seed: Seed | None = None
 ) -> Any:
-    """Sample concatenated clouds of different lengths.
+    """Sample concatenated clouds of different lengths, as ``sample(points, counts, offsets=offsets)``.
 
     Parameters
     ----------
@@ -460,6 +476,8 @@ def sample_ragged(
         Number of samples of each cloud.
     start : array of int, (B,) or (B, S), optional
         Start of each cloud, relative to its first row; 0 unless set.
+    seed : int or torch.Generator, optional
+        As for ``sample``.
 
     Returns
     -------
@@ -478,5 +496,16 @@ def sample_ragged(
     >>> farpoint.sample_ragged(points, [0, 2, 5], [1, 2])
     array([0, 2, 4])
     """
-    ends, requested = integer_arrays.listed(offsets, "offsets"), integer_arrays.listed(counts, "counts")
-    return library_of(points).sample_ragged(points, ends, requested, start)
+    return _sample_concatenated(points, offsets, counts, None, start, seed, "auto")
+
+
+def _sample_concatenated(
+    points: Any, offsets: Any, count: Any, ratio: Any, start: Any, seed: Any, algorithm: str
+) -> Any:
+    ends = integer_arrays.listed(offsets, "offsets")
+    lengths = [end - begin for begin, end in zip(ends, ends[1:])]
+    counts, seed = ragged_counts(count, ratio, lengths), seed_without_start(seed, start)
+    if seed is not None:
+        start = drawn_starts(seed, lengths)
+    _arguments.exact(algorithm)
+    return library_of(points).sample_ragged(points, ends, counts, start, algorithm)

@@ -21,7 +21,7 @@ class Library(Protocol):
         """Returns indices, distances or None, and covering radius."""
 
     def sample_ragged(
-        self, points: Any, offsets: list[int], counts: list[int], start: Any
+        self, points: Any, offsets: list[int], counts: list[int], start: Any, algorithm: str
     ) -> Any:
         """Returns rows of concatenated clouds."""
 

@@ -60,12 +60,12 @@ def _sampled(
     )
 
 
-def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
+def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any, algorithm: str) -> Any:
     """Returns rows of concatenated clouds."""
     array = points_of(points)
     starts = None if start is None else starts_of(start, True)
     rows = _native.sample_ragged(
-        array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, "auto"
+        array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, algorithm
     )
     return like(rows, points)
 

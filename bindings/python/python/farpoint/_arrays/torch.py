@@ -17,6 +17,7 @@ from .._torch import chamfer_cached, memory, neighbors, shape_cache
 from .._torch import search as searching
 from .._torch.calls import wants_gradient
 from .._torch.lazy_torch import is_compiling
+from .._torch.transfer import numbers
 from . import integer_arrays
 from .conversion import name, to_numpy
 from .torch_approximate import sample_approximate
@@ -115,6 +116,15 @@ def _lengths(values: Any, cloud: Tensor) -> Tensor:
         checked_lengths = integer_arrays.integers(values, "lengths", 1)
         integer_arrays.refuse_empty(checked_lengths.tolist(), True, about(cloud))
     return lengths
+
+
+def offsets_of_rows(rows: Tensor, offsets: Any) -> Tensor:
+    """Returns the offsets of each cloud in ``rows`` of concatenated clouds, which follow one another; does not read
+    them."""
+    if not isinstance(offsets, Tensor):
+        offsets = numbers(integer_arrays.listed(offsets, "offsets"), rows.device)
+    clouds = torch.searchsorted(offsets, rows, right=True) - 1
+    return torch.searchsorted(clouds, torch.arange(offsets.shape[0], device=rows.device))
 
 
 def on_host(points: Tensor, what: str) -> np.ndarray:

@@ -209,7 +209,7 @@ def bad_rows(points: Tensor) -> tuple[list[int], list[int]]:
 
 
 def sample_ragged(
-    points: Tensor, offsets: list[int], counts: list[int], start: Any
+    points: Tensor, offsets: list[int], counts: list[int], start: Any, algorithm: str
 ) -> Tensor:
     """Samples ``counts[k]`` of the rows ``offsets[k]:offsets[k + 1]`` of an (N, D) tensor for each k, and returns
     rows of the tensor, concatenated. Starts (B, S) are relative to the cloud's first row."""
@@ -233,6 +233,6 @@ def sample_ragged(
         starts = numbers(start_array.reshape(-1).tolist(), device).reshape(start_array.shape)
     result: Tensor = operators.sample_ragged(
         points, numbers(offsets, device), numbers(counts, device), starts, sum(counts),
-        max(lengths, default=0), "auto",
+        max(lengths, default=0), algorithm,
     )
     return result
