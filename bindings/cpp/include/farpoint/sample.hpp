@@ -40,7 +40,7 @@ public:
     AmountOf(Integer count) : count_(static_cast<std::size_t>(count)) {
         if constexpr (std::is_signed_v<Integer>) {
             if (count < 0) {
-                detail::invalid(std::to_string(count) + " points are requested; give a count of at least 0");
+                detail::invalid(std::to_string(count) + " points are requested; use a count of at least 0");
             }
         }
     }

@@ -42,7 +42,7 @@ def new_request(
     """Returns checked arguments of ``sample``."""
     if (count is None) + (ratio is None) + (spacing is None) != 2:
         raise ValueError(
-            f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
+            f"pass one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
         )
     if count is not None:
         count = _arguments.count(count)
@@ -59,7 +59,7 @@ def new_request(
     selected = None
     if rows is not None or mask is not None:
         if rows is not None and mask is not None:
-            raise ValueError("give rows or mask, not both")
+            raise ValueError("pass rows or mask, not both")
         selected = Selection(rows, mask)
     elif start is None:
         start = FIRST
@@ -75,7 +75,7 @@ def seed_without_start(seed: Any, start: Any) -> int | None:
     if seed is None:
         return None
     if not (start is None or isinstance(start, int) and start == 0):
-        raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+        raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
     return _arguments.seed(lazy_torch.seed_of(seed))
 
 
@@ -89,14 +89,14 @@ def drawn_starts(seed: int, lengths: list[int]) -> list[int]:
 def ragged_counts(count: Any, ratio: Any, lengths: list[int]) -> list[int]:
     """Returns the number of samples of each of several concatenated clouds."""
     if (count is None) == (ratio is None):
-        raise ValueError(f"give one of count and ratio (got {count=}, {ratio=})")
+        raise ValueError(f"pass one of count and ratio (got {count=}, {ratio=})")
     if ratio is not None:
         return [_native.limit(max(length, 0), ratio=_arguments.number(ratio, "ratio")) for length in lengths]
     if isinstance(count, int) or not hasattr(count, "__len__"):
         return [_arguments.integer(count, "count", 0)] * len(lengths)
     counts = integer_arrays.listed(count, "counts")
     if len(counts) != len(lengths):
-        raise ValueError(f"{len(counts)} counts for the {len(lengths)} clouds of {len(lengths) + 1} offsets; give one for each")
+        raise ValueError(f"{len(counts)} counts for the {len(lengths)} clouds of {len(lengths) + 1} offsets; pass one for each")
     return counts
 
 
@@ -105,7 +105,7 @@ def refuse_beside_offsets(**options: Any) -> None:
     names = [f"{name}=" for name, value in options.items() if value is not None]
     if names:
         raise ValueError(
-            f"{' and '.join(names)} cannot be combined with offsets=; leave it out, or give a padded batch (B, N, D) with "
+            f"{' and '.join(names)} cannot be combined with offsets=; leave it out, or pass a padded batch (B, N, D) with "
             "lengths="
         )
 
@@ -115,6 +115,6 @@ def gpu_for(points: Any, library: Any, device: Any) -> int | None:
     if library is not numpy:
         raise ValueError(
             f"device is for points in host memory, as NumPy arrays; these are sampled where they are "
-            f"({conversion.name(points)}): leave it out, or move them"
+            f"({conversion.name(points)}): remove it, or move them"
         )
     return None if str(device) == "cpu" else _arguments.gpu_number(device)

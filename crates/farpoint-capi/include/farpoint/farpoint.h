@@ -282,7 +282,7 @@ enum farpoint_approximate_method
      */
     FARPOINT_METHOD_GRID = 1,
     /**
-     * Points at even steps along a Morton curve.
+     * Points at equal intervals along a Morton curve.
      */
     FARPOINT_METHOD_MORTON = 2,
     /**
@@ -634,7 +634,7 @@ typedef struct farpoint_progress {
     /**
      * Upper bound of `done`.
      */
-    size_t wanted;
+    size_t total;
     /**
      * The largest distance of a point to its nearest sample so far; infinite while it is unknown.
      */
@@ -1595,7 +1595,7 @@ farpoint_status farpoint_sample_batch(const struct farpoint_points *clouds,
 void farpoint_sample_result_free(struct farpoint_sample_result *result);
 
 /**
- * Returns the members of a sample, valid until it is freed; all 0 for NULL, the text empty.
+ * Returns a view of a sample, valid until it is freed. For NULL, all numbers are 0 and the text is empty.
  */
 struct farpoint_sample_view farpoint_sample_result_view(const struct farpoint_sample_result *result);
 
@@ -1783,7 +1783,7 @@ const struct farpoint_nearest_result *farpoint_chamfer_result_direction(const st
                                                                         int32_t direction);
 
 /**
- * Returns the Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
+ * Returns the Chamfer distance: the weighted sum of the means of both directions. Squared with norm 2.
  */
 double farpoint_chamfer_result_sum(const struct farpoint_chamfer_result *result,
                                    double weight_a,

@@ -108,7 +108,7 @@ pub unsafe extern "C" fn farpoint_sample_result_free(result: *mut farpoint_sampl
     unsafe { free(result) }
 }
 
-/// Returns the members of a sample, valid until it is freed; all 0 for NULL, the text empty.
+/// Returns a view of a sample, valid until it is freed. For NULL, all numbers are 0 and the text is empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_sample_result_view(
     result: *const farpoint_sample_result,
@@ -135,7 +135,7 @@ impl farpoint_sample_result {
 }
 
 /// # Safety
-/// As `farpoint_sample`.
+/// Same as `farpoint_sample`.
 unsafe fn sample(
     points: &farpoint_points,
     options: *const farpoint_sample_options,
@@ -181,7 +181,7 @@ unsafe fn all_options(
 ) -> Result<Vec<farpoint_sample_options>, Failure> {
     if count != 1 && count != clouds {
         return Err(invalid(format!(
-            "{count} options for {clouds} clouds; give one for all, or one for each"
+            "{count} options for {clouds} clouds; pass one for all, or one for each"
         )));
     }
     let mut parsed: Vec<farpoint_sample_options> = Vec::new();
@@ -197,7 +197,7 @@ unsafe fn all_options(
         } else if next.size != bytes {
             let name = farpoint_sample_options::NAME;
             return Err(invalid(format!(
-                "{name} {cloud} has the size {}, the first one {bytes}; give all the same",
+                "{name} {cloud} has the size {}, the first one {bytes}; use the same for all",
                 next.size
             )));
         }
@@ -207,7 +207,7 @@ unsafe fn all_options(
 }
 
 /// # Safety
-/// As `farpoint_sample_batch`.
+/// Same as `farpoint_sample_batch`.
 unsafe fn batch(
     clouds: &[farpoint_points],
     options: &[farpoint_sample_options],
@@ -235,7 +235,7 @@ unsafe fn batch(
 /// Returns the selected rows of each cloud.
 ///
 /// # Safety
-/// As `farpoint_sample_batch`.
+/// Same as `farpoint_sample_batch`.
 unsafe fn select_rows<'a, T: Number>(
     clouds: &'a [farpoint_points],
     options: &[farpoint_sample_options],

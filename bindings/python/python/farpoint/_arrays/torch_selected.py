@@ -52,7 +52,7 @@ def traced(points: Tensor, request: Sampling) -> tuple[Tensor, Tensor, Sampling]
     assert selected is not None
     mask: Tensor = selected.mask
     if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be a tensor of bool, not {mask.dtype}; for numbers of rows give rows")
+        raise TypeError(f"mask must be a tensor of bool, not {mask.dtype}; for row numbers pass rows")
     if mask.shape != points.shape[:-1]:
         raise ValueError(f"the mask is of shape {tuple(mask.shape)}, not {tuple(points.shape[:-1])} ({about(points)})")
     mask = mask.to(points.device)

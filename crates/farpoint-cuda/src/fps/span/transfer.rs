@@ -94,7 +94,7 @@ pub(super) fn download<T: CudaScalar>(
     pages.read(streams, layout.chosen, &mut chosen)?;
     pages.read(streams, layout.covering, &mut covering)?;
     // Never use a kernel's number as a size unchecked.
-    let count = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.wanted());
+    let count = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.max_samples());
     let count = count.ok_or_else(|| invalid_result("peak", chosen[0]))?;
     let (mut indices, mut values) = (fallible::zeros(count), fallible::filled(count, T::ZERO));
     pages.read(streams, layout.indices, &mut indices)?;

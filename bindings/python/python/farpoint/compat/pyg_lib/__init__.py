@@ -1,4 +1,4 @@
-"""Replacement of ``pyg_lib``: ``pyg_lib.ops`` has its functions on points.
+"""Drop-in replacement for ``pyg_lib``: ``pyg_lib.ops`` has its functions on points.
 
     import pyg_lib    ->    from farpoint.compat import pyg_lib
 """
