@@ -71,7 +71,7 @@ def test_shapes_and_types(of):
     with refused(TypeError, "float32"):
         farpoint.knn(of(X > 0), of(Y > 0), 3)
     for call in (farpoint.nearest, farpoint.chamfer, lambda a, b: farpoint.within(a, b, 1.0)):
-        with refused(TypeError, r"and are float64 and float32; .*\(4, 3\) and type int64; .*\(5, 3\) and type float32"):
+        with refused(TypeError, r"of the same type, not float64 and float32; .*\(4, 3\) and type int64; .*\(5, 3\) and type float32"):
             call(X.astype(np.int64), Y.astype(np.float32))
     with refused(ValueError, "lengths are for a batch"):
         farpoint.knn(x, y, 3, x_lengths=[3])

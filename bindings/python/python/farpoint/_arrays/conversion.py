@@ -101,7 +101,7 @@ def pair_of_points(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}")
     if a.dtype != b.dtype:
         raise TypeError(
-            f"both clouds must be of one type, and are {a.dtype} and {b.dtype}; integers and lists are float64, and "
+            f"both clouds must be of the same type, not {a.dtype} and {b.dtype}; integers and lists are float64, and "
             f"float16 is float32 ({name(x)}; {name(y)})"
         )
     return a, b
