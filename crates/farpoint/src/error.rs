@@ -94,6 +94,19 @@ pub enum Error {
         /// Samples requested.
         samples: usize,
     },
+    /// A level of a network with no point, or with more points than the level before it.
+    #[error("level {level} has {count} points; give 1 to {limit}, as levels must not grow")]
+    BadLevel {
+        /// Number of the level, from 0.
+        level: usize,
+        /// Points requested.
+        count: usize,
+        /// Points of the level before, or of the sample.
+        limit: usize,
+    },
+    /// Levels of a sample with several start points.
+    #[error("levels are those of a sample from one start, and this one has {0}; sample from one")]
+    LevelsOfStarts(usize),
     /// Too few samples for a measure.
     #[error("got {samples} samples, but at least {needed} are needed")]
     TooFewSamples {

@@ -1600,6 +1600,25 @@ void farpoint_sample_result_free(struct farpoint_sample_result *result);
 struct farpoint_sample_view farpoint_sample_result_view(const struct farpoint_sample_result *result);
 
 /**
+ * Views the levels of a network that samples its levels one from another: of the first `counts[0]`
+ * samples, the first `counts[1]`, and so on. One call of farpoint_sample() serves all levels, since a
+ * sample of the chosen points, from the first of them, is their beginning.
+ *
+ * As rows of the level before, a level is 0, 1, 2, ...
+ *
+ * @param result       a sample from one start
+ * @param counts       number of points of each level: at least 1, at most that of the level before
+ * @param level_count  number of levels; 0 is fine
+ * @param levels       `level_count` places, which are set to the members of the levels, with the
+ *                     covering radius of each; valid until the sample is freed
+ * @return FARPOINT_OK or another status, and nothing is written then; farpoint_last_error() has the text
+ */
+farpoint_status farpoint_sample_result_levels(const struct farpoint_sample_result *result,
+                                              const size_t *counts,
+                                              size_t level_count,
+                                              struct farpoint_sample_view *levels);
+
+/**
  * Samples a cloud by a method that does not give the farthest point sample. The same on every run,
  * machine and number of threads.
  *

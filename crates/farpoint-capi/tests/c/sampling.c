@@ -168,6 +168,37 @@ static void amounts_and_starts(const float *xyz, size_t *expected) {
     free(all);
 }
 
+/* A sample of a level's points, from the first of them, is 0, 1, 2, ... */
+static void levels(const float *xyz) {
+    enum { LEVELS = 4 };
+    const size_t counts[LEVELS] = {SAMPLES, SAMPLES, 90, 1};
+    const size_t growing[2] = {90, 91};
+    farpoint_sample_view views[LEVELS];
+    farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
+    farpoint_sample_options options = sample_options(SAMPLES);
+    farpoint_sample_result *result = NULL;
+    CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
+    CHECK(farpoint_sample_result_levels(result, counts, LEVELS, views) == FARPOINT_OK);
+    float level[3 * SAMPLES];
+    size_t again[SAMPLES], last = 0;
+    for (size_t l = 0; l < LEVELS; l++) {
+        CHECK(views[l].count == counts[l] && views[l].indices == views[0].indices);
+        CHECK(views[l].covering_radius >= views[last].covering_radius);
+        last = l;
+        for (size_t k = 0; k < counts[l]; k++) {
+            memcpy(level + 3 * k, xyz + 3 * views[l].indices[k], 12);
+        }
+        obvious(level, counts[l], counts[l], 0, again);
+        for (size_t k = 0; k < counts[l]; k++) {
+            CHECK(again[k] == k);
+        }
+    }
+    INVALID(farpoint_sample_result_levels(result, growing, 2, views), "levels must not grow");
+    INVALID(farpoint_sample_result_levels(result, counts, LEVELS, NULL), "levels is NULL");
+    INVALID(farpoint_sample_result_levels(NULL, counts, LEVELS, views), "the result is NULL");
+    farpoint_sample_result_free(result);
+}
+
 static void doubles_and_bad_rows(const float *xyz) {
     double *wide = malloc(3 * COUNT * sizeof *wide);
     for (size_t i = 0; i < 3 * COUNT; i++) {
@@ -247,6 +278,7 @@ int main(int count, char **arguments) {
         subsets(xyz);
         if (kind == 0) {
             amounts_and_starts(xyz, expected);
+            levels(xyz);
             doubles_and_bad_rows(xyz);
         }
         free(xyz);

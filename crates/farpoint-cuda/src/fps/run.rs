@@ -378,6 +378,7 @@ impl<T: CudaScalar> Output<T> {
             let rows = fallible::try_collected(indices[slots.clone()].iter().map(row))?;
             let distances = fallible::collected(values[slots].iter().copied());
             let mut sample = Sample::new(rows, distances, covering[b], algorithm, ran_on);
+            sample.starts = cloud.starts().len();
             sample.dropped = cloud.dropped();
             Ok(sample)
         };

@@ -106,6 +106,7 @@ pub(super) fn download<T: CudaScalar>(
     let rows = fallible::try_collected(indices.iter().map(row))?;
     let algorithm = Algorithm::peak();
     let mut sample = Sample::new(rows, values, covering[0], algorithm, RanOn::Gpu { ordinal });
+    sample.starts = cloud.starts().len();
     sample.dropped = cloud.dropped();
     Ok(sample)
 }
