@@ -92,6 +92,7 @@ def test_offsets_of_sample(of):
             farpoint.sample(points, counts, offsets=offsets, algorithm=algorithm), of_each(counts))
     np.testing.assert_array_equal(farpoint.sample(points, ratio=0.25, offsets=ENDS), of_each([8, 0, 13, 1]))
     np.testing.assert_array_equal(farpoint.sample(points[:80], 7, offsets=[0, 30, 80]), of_each([7, 0, 7, 0]))
+    np.testing.assert_array_equal(farpoint.sample(points, 40, offsets=ENDS), of_each([30, 0, 40, 1]))  # fewer rows
     started = farpoint.sample(points, [5, 0, 9, 1], offsets=ENDS, start=[3, 0, 7, 0])
     np.testing.assert_array_equal(started, of_each([5, 0, 9, 1], start=[3, 0, 7, 0]))
 

@@ -93,7 +93,8 @@ def ragged_counts(count: Any, ratio: Any, lengths: list[int]) -> list[int]:
     if ratio is not None:
         return [_native.limit(max(length, 0), ratio=_arguments.number(ratio, "ratio")) for length in lengths]
     if isinstance(count, int) or not hasattr(count, "__len__"):
-        return [_arguments.integer(count, "count", 0)] * len(lengths)
+        count = _arguments.integer(count, "count", 0)
+        return [min(count, max(length, 0)) for length in lengths]
     counts = integer_arrays.listed(count, "counts")
     if len(counts) != len(lengths):
         raise ValueError(f"{len(counts)} counts for the {len(lengths)} clouds of {len(lengths) + 1} offsets; pass one for each")

@@ -151,7 +151,8 @@ def sample(
     offsets : sequence of int, (B + 1,), optional
         Offsets of B concatenated clouds in ``points`` (N, D): cloud c is the rows ``offsets[c]:offsets[c + 1]``. The
         result is rows of ``points``, cloud by cloud, none padded, and starts are relative to the first row of their
-        cloud. With count or ratio, start, seed and algorithm.
+        cloud. Of a cloud with fewer rows than one ``count`` for all these are all of them. With count or ratio, start,
+        seed and algorithm.
     rows : array of int, (S,), optional
         Sample only these rows of a cloud, each listed once. The result is
         ``rows[sample(points[rows], ...)]``, so that among equals the row listed first is chosen. Starts
