@@ -199,7 +199,7 @@ SHAPED = {
     "lengths": lambda p, i: farpoint.sample(p, 70, lengths=[60, 20, 3]),
     "mask": lambda p, i: farpoint.sample(p, 5, mask=p[..., 0] > 0),
     "order": lambda p, i: farpoint.order(p),
-    "sample_levels": lambda p, i: sum(farpoint.sample_levels(p, [9, 4]), ()),
+    "sample_levels": lambda p, i: sum(farpoint.sample_levels(p, [9, 4])[:2], ()),
     "sample_padded": lambda p, i: farpoint.sample_padded(p, [3, 4, 5]),
     "sample_ragged": lambda p, i: farpoint.sample_ragged(p[0], [0, 20, 60], [3, 4]),
     "nearest": lambda p, i: farpoint.nearest(p, p[:, :7], x_lengths=[60, 20, 3]),
