@@ -116,7 +116,7 @@ def sample_levels(
     (array([0, 4, 2, 1]), array([0, 1]))
     """
     if (counts is None) == (ratios is None):
-        raise ValueError(f"give one of counts and ratios (got {counts=}, {ratios=})")
+        raise ValueError(f"pass one of counts and ratios (got {counts=}, {ratios=})")
     shares = None if ratios is None else _shares(ratios)
     batch = offsets is not None or _ndim(points) == 3
     if start is not None and _ndim(start) > batch:
@@ -175,7 +175,7 @@ def _shares(ratios: Any) -> list[float]:
 
 def _refuse_none(levels: list[Any], name: str) -> None:
     if not levels:
-        raise ValueError(f"{name} is empty; give one for each level")
+        raise ValueError(f"{name} is empty; pass one for each level")
 
 
 def _growth(level: int, size: int, before: int) -> str:
@@ -221,7 +221,7 @@ def _by_shares(chosen: Any, distances: Any, radius: Any, sizes: list[int], share
     is_tensor = lazy_torch.is_tensor(chosen)
     if not (is_tensor or isinstance(chosen, np.ndarray)):
         raise TypeError(
-            "ratios of clouds of different lengths are for NumPy arrays and PyTorch tensors; give counts "
+            "ratios of clouds of different lengths are for NumPy arrays and PyTorch tensors; pass counts "
             f"({conversion.name(chosen)})"
         )
     library = lazy_torch.module() if is_tensor else np
@@ -271,7 +271,7 @@ def _sizes_of_clouds(counts: Any, lengths: list[int]) -> list[list[int]]:
             continue
         each = integer_arrays.listed(count, "counts")
         if len(each) != len(lengths):
-            raise ValueError(f"level {level} has {len(each)} counts for {len(lengths)} clouds; give one for each")
+            raise ValueError(f"level {level} has {len(each)} counts for {len(lengths)} clouds; pass one for each")
         for cloud, (size, limit) in enumerate(zip(each, before)):
             if level and size > limit:
                 raise ValueError(f"cloud {cloud} of the batch: {_growth(level, size, limit)}")
