@@ -97,7 +97,8 @@ def ragged_counts(count: Any, ratio: Any, lengths: list[int]) -> list[int]:
         return [min(count, max(length, 0)) for length in lengths]
     counts = integer_arrays.listed(count, "counts")
     if len(counts) != len(lengths):
-        raise ValueError(f"{len(counts)} counts for the {len(lengths)} clouds of {len(lengths) + 1} offsets; pass one for each")
+        clouds = f"{len(lengths)} clouds of {len(lengths) + 1} offsets"
+        raise ValueError(f"{len(counts)} counts for the {clouds}; pass one for each")
     return counts
 
 
@@ -106,8 +107,8 @@ def refuse_beside_offsets(**options: Any) -> None:
     names = [f"{name}=" for name, value in options.items() if value is not None]
     if names:
         raise ValueError(
-            f"{' and '.join(names)} cannot be combined with offsets=; leave it out, or pass a padded batch (B, N, D) with "
-            "lengths="
+            f"{' and '.join(names)} cannot be combined with offsets=; remove it, or pass a padded batch (B, N, D) "
+            "with lengths="
         )
 
 

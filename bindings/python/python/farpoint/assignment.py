@@ -51,7 +51,8 @@ def assign(
         Indices as returned by ``sample``, padded with -1 at the end; or the coordinates of the samples. Of the library
         and on the device of the points.
     lengths, sample_lengths : array of int, (B,), optional
-        Number of valid points and of samples of each cloud of a batch; the rest is padding. For indices only ``lengths``.
+        Number of valid points and of samples of each cloud of a batch; the rest is padding. For indices only
+        ``lengths``.
     offsets : sequence of int, (B + 1,), optional
         Offsets of B concatenated clouds in ``points`` (N, D), as for ``sample``; the indices are those of
         ``sample(points, counts, offsets=offsets)``.
@@ -81,8 +82,8 @@ def assign(
     >>> import numpy, farpoint
     >>> points = numpy.array([[0.0], [1.0], [5.0], [5.5], [7.0]])
     >>> rows = farpoint.sample(points, 2)
-    >>> rows, farpoint.assign(points, rows)
-    (array([0, 4]), Nearest(distances=array([0.  , 1.  , 4.  , 2.25, 0.  ]), indices=array([0, 0, 1, 1, 1]), squared=True))
+    >>> farpoint.assign(points, rows)  # rows 0 and 4
+    Nearest(distances=array([0.  , 1.  , 4.  , 2.25, 0.  ]), indices=array([0, 0, 1, 1, 1]), squared=True)
     """
     axes, of_samples = _axes(points), _axes(samples)
     if of_samples == axes - 1:
@@ -95,7 +96,7 @@ def assign(
         samples = gather(points, samples)
     elif of_samples != axes:
         raise ValueError(
-            f"samples must be indices (K,) or coordinates (K, D) of points (N, D), or (B, K) or (B, K, D) of (B, N, D) "
+            "samples must be indices (K,) or coordinates (K, D) for points (N, D), or (B, K) or (B, K, D) for (B, N, D) "
             f"({conversion.name(points)}; {conversion.name(samples)})"
         )
     sides: Any = {"x_lengths": lengths, "y_lengths": sample_lengths, "x_offsets": offsets, "y_offsets": sample_offsets}

@@ -398,7 +398,9 @@ def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
         raise ValueError(f"{side}_offsets must rise from 0 to the {len(points)} rows of {side}, not {ends}")
     if 0 in lengths:
         cloud = lengths.index(0)
-        raise ValueError(f"cloud {cloud} of {side} is empty: {side}_offsets has {ends[cloud]} twice ({conversion.name(points)})")
+        raise ValueError(
+            f"cloud {cloud} of {side} is empty: {side}_offsets has {ends[cloud]} twice ({conversion.name(points)})"
+        )
     _refuse_bad_rows(points, side)
     places = np.full((len(lengths), max(lengths)), -1)
     for row, begin, length in zip(places, ends, lengths):

@@ -193,7 +193,8 @@ def sample(
     Returns
     -------
     array of int64, (K,) or (B, K), or Sample
-        With ``offsets`` (K,), for all clouds together. In the library and on the device of ``points``. JAX without its 64-bit mode gets int32.
+        In the library and on the device of ``points``; with ``offsets`` (K,) for all clouds together. JAX without
+        its 64-bit mode gets int32.
 
     Raises
     ------
@@ -215,10 +216,10 @@ def sample(
     -----
     For CUDA tensors of PyTorch the work is queued on the current stream without synchronizing; memory is
     PyTorch's. It can be captured into a CUDA graph (after one warm-up call) and compiled by
-    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``on_bad="skip"``, and starts or lengths
-    that are not on the GPU yet, where compiling without ``fullgraph`` breaks the graph. ``torch.vmap``
-    makes one batched call. Starts in a tensor on a GPU must be distinct; those outside a cloud
-    are clamped.
+    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``on_bad="skip"``, ``rows``, a ``mask`` (unless it is
+    of a batch and comes with ``count``), a generator as seed, and starts or lengths that are not on the GPU yet, where
+    compiling without ``fullgraph`` breaks the graph. ``torch.vmap`` makes one batched call. Starts in a tensor on a GPU
+    must be distinct; those outside a cloud are clamped.
 
     Source: Eldar, Lindenbaum, Porat, Zeevi, "The farthest point strategy for progressive image
     sampling", 1997. Algorithms: https://github.com/farpoint/farpoint, docs.
@@ -231,6 +232,8 @@ def sample(
     array([0, 4, 2, 3])
     >>> farpoint.sample(square, 2, mask=square[:, 0] > 0)
     array([1, 4])
+    >>> farpoint.sample(square, [1, 2], offsets=[0, 2, 5])  # two clouds, of 2 and of 3 rows
+    array([0, 2, 3])
     """
     request = None
     if offsets is not None:
