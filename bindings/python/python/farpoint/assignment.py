@@ -96,7 +96,7 @@ def assign(
         samples = gather(points, samples)
     elif of_samples != axes:
         raise ValueError(
-            "samples must be indices (K,) or coordinates (K, D) for points (N, D), or (B, K) or (B, K, D) for (B, N, D) "
+            "samples must be indices (K,) or coordinates (K, D) for points (N, D), (B, K) or (B, K, D) for (B, N, D) "
             f"({conversion.name(points)}; {conversion.name(samples)})"
         )
     sides: Any = {"x_lengths": lengths, "y_lengths": sample_lengths, "x_offsets": offsets, "y_offsets": sample_offsets}
