@@ -74,7 +74,7 @@ TEST(levels) {
     for (std::size_t k = 0; k < 20; k++) {
         CHECK(again.indices()[k] == k);
     }
-    CHECK_THROWS(invalid_argument, "level 1 has 51 points; give 1 to 50", (void)all.levels({50, 51}));
+    CHECK_THROWS(invalid_argument, "level 1 has 51 points; request 1 to 50", (void)all.levels({50, 51}));
     CHECK_THROWS(invalid_argument, "level 0 has 0 points", (void)all.levels({0}));
     CHECK(all.levels({}).empty());
     SampleOptions options;

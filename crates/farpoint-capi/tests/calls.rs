@@ -105,7 +105,7 @@ fn levels_are_views_of_a_sample() {
             assert_eq!(view.squared_distances_f32, whole.squared_distances_f32);
         }
         assert_eq!(level(&[20, 21], &mut levels), FARPOINT_INVALID_ARGUMENT);
-        assert!(text().contains("level 1 has 21 points; give 1 to 20"), "{}", text());
+        assert!(text().contains("level 1 has 21 points; request 1 to 20"), "{}", text());
         assert_eq!(levels[0].count, 60, "nothing is written");
         assert_eq!(level(&[], &mut []), FARPOINT_OK);
         let none =

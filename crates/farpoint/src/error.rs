@@ -95,7 +95,7 @@ pub enum Error {
         samples: usize,
     },
     /// A level of a network with no point, or with more points than the level before it.
-    #[error("level {level} has {count} points; give 1 to {limit}, as levels must not grow")]
+    #[error("level {level} has {count} points; request 1 to {limit}, as levels must not grow")]
     BadLevel {
         /// Number of the level, from 0.
         level: usize,

@@ -69,7 +69,7 @@ def sample_levels(
         As for ``sample``.
     counts : sequence of int, (L,)
         Points of each level, at least 1, none more than of the level before. With ``offsets`` a level may have an
-        array (B,), a number per cloud. Give counts or ratios.
+        array (B,), a number per cloud. Pass counts or ratios.
     ratios : sequence of float, (L,)
         ``ceil(ratio * n)`` points of the n of the level before, or of the cloud; above 0, up to 1.
     start : int or array of int, (B,), optional

@@ -56,6 +56,7 @@ fn sample_by<T: Scalar>(
     )?;
     clock.lap(&mut selection.statistics.seconds.copy);
     let algorithm = auto::choose(sampler, &cloud, &selection);
+    let starts = selection.starts.len(); // algorithms take them
     if selection.remaining() > 0 {
         let single = Team::single();
         let team = if cloud.len < SMALL { &single } else { team };
@@ -69,7 +70,7 @@ fn sample_by<T: Scalar>(
         indices,
         squared_distances: selection.values,
         squared_covering_radius: selection.covering,
-        starts: selection.starts.len(),
+        starts,
         algorithm,
         dropped: points.len() - cloud.len,
         ran_on,

@@ -74,7 +74,7 @@ fn what_no_network_has_is_refused() {
     assert_eq!(refused(&[9, 9, 10]), Error::BadLevel { level: 2, count: 10, limit: 9 });
     assert_eq!(
         refused(&[9, 0]).to_string(),
-        "level 1 has 0 points; give 1 to 9, as levels must not grow"
+        "level 1 has 0 points; request 1 to 9, as levels must not grow"
     );
     assert!(sample.levels(&[]).unwrap().is_empty());
     for (starts, count) in [(vec![7], 1), (vec![7, 3], 2)] {
