@@ -13,7 +13,7 @@ from .neighbors import Neighbors
 __all__ = ["check_indices", "gather", "gather_max", "interpolate", "inverse_distance_weights"]
 
 
-def gather(values: ArrayT, indices: Any) -> ArrayT:
+def gather(values: ArrayT, indices: Any, *, threads: int | None = None) -> ArrayT:
     """Take rows of values by index.
 
     Parameters
@@ -24,6 +24,8 @@ def gather(values: ArrayT, indices: Any) -> ArrayT:
     indices : array of int64 or int32, (M,) or (M, k), or (B, M) or (B, M, k)
         Rows, relative to their cloud; -1 gives zeros (False). Of the library and on the device of
         the values.
+    threads : int, optional
+        Number of threads on the CPU, of gradients, too; all cores unless set.
 
     Returns
     -------
@@ -55,11 +57,14 @@ def gather(values: ArrayT, indices: Any) -> ArrayT:
     array([[3., 4.],
            [0., 0.]])
     """
-    result: ArrayT = library_of_values(values, indices).gather(values, indices)
+    threads = _arguments.threads(threads)
+    result: ArrayT = library_of_values(values, indices).gather(values, indices, threads)
     return result
 
 
-def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> ArrayT:
+def gather_max(
+    values: ArrayT, indices: Any, add: ArrayT | None = None, *, threads: int | None = None
+) -> ArrayT:
     """Take the maximum over the k indexed rows of values, channel by channel.
 
     Equivalent to ``(gather(values, indices) + add).max(-2)``, without memory for the gathered rows.
@@ -72,6 +77,8 @@ def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> Array
         As for ``gather``. Indices of -1 are ignored; a point that has no others gets 0.
     add : array, (M, k, C) or (B, M, k, C), optional
         Added to the rows, of the dtype of the values: terms that also depend on the position of a neighbor.
+    threads : int, optional
+        As for ``gather``.
 
     Returns
     -------
@@ -98,11 +105,15 @@ def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> Array
     array([[3., 4.],
            [1., 4.]])
     """
-    result: ArrayT = library_of_values(values, indices, add).gather_max(values, indices, add)
+    threads = _arguments.threads(threads)
+    result: ArrayT
+    result = library_of_values(values, indices, add).gather_max(values, indices, add, threads)
     return result
 
 
-def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
+def interpolate(
+    values: ArrayT, indices: Any, weights: ArrayT, *, threads: int | None = None
+) -> ArrayT:
     """Compute weighted sums of k rows of values.
 
     Parameters
@@ -114,6 +125,8 @@ def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
     weights : array, (M, k) or (B, M, k)
         Any weights, such as those of ``inverse_distance_weights``; of the dtype of the values, or float32 for values
         of float16 and bfloat16.
+    threads : int, optional
+        As for ``gather``.
 
     Returns
     -------
@@ -138,8 +151,9 @@ def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
     >>> farpoint.interpolate(values, numpy.array([[0, 1]]), numpy.array([[0.25, 0.75]]))
     array([[2.5]])
     """
+    threads = _arguments.threads(threads)
     result: ArrayT
-    result = library_of_values(values, indices, weights).interpolate(values, indices, weights)
+    result = library_of_values(values, indices, weights).interpolate(values, indices, weights, threads)
     return result
 
 
