@@ -11,7 +11,7 @@ ROOT = pathlib.Path(farpoint.__file__).parent
 
 #: From the top down. A module uses those below its own floor, and those of its floor without a circle.
 FLOORS = [
-    ["farpoint.ray"],
+    ["farpoint.ray", "farpoint.__main__"],
     ["farpoint"],
     ["farpoint.compat"],
     ["farpoint.sampling", "farpoint.approximate", "farpoint.matching", "farpoint.neighbors", "farpoint.measures", "farpoint.files",
