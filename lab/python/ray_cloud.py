@@ -138,7 +138,7 @@ class Bench:
             "run": "actors" if kill_after is None else "actors, one killed", "cloud": name, "points": len(points),
             "workers": workers, "seconds": seconds, "killed_after": clock.killed, "rounds": counts["rounds"],
             "bands": counts["bands"], "deep": counts["deep_bands"], "exchanges": sum(clock.exchanges.values()),
-            "told": (counts["told_facts"] + counts["told_undecided"]) / len(result.indices),
+            "told": (counts["sent_facts"] + counts["sent_undecided"]) / len(result.indices),
             "recovered": counts["recovered"],
             "MB": {key: round(value / 1e6, 1) for key, value in clock.bytes.items()},
             "parts": {key: round(value, 3) for key, value in clock.seconds.items()}, "equal": True,

@@ -36,7 +36,7 @@ int main() {
     const farpoint::Points view(scan, &Return::x);
     farpoint::SampleOptions options;
     options.threads = 1;
-    options.progress = [](const farpoint::Progress& progress) { return progress.done <= progress.wanted; };
+    options.progress = [](const farpoint::Progress& progress) { return progress.done <= progress.total; };
     const farpoint::SampleResult again = farpoint::sample(view, 1024, options);
     for (std::size_t i = 0; i < again.size(); ++i) {
         if (again.indices()[i] != sample.indices()[i]) {

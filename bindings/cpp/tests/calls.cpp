@@ -61,6 +61,28 @@ TEST(amounts) {
     CHECK_THROWS(invalid_argument, "ask for <float>", (void)all.squared_distances<double>());
 }
 
+TEST(levels) {
+    const auto cloud = clouds::random<double>(400, 4);
+    const auto all = sample(cloud, 100);
+    const auto levels = all.levels({100, 100, 20, 1});
+    CHECK(levels.size() == 4 && levels[3].size() == 1 && levels[2].data() == all.indices().data());
+    std::vector<std::array<double, 3>> level;
+    for (const std::size_t row : all.levels({50})[0]) {
+        level.push_back(cloud[row]);
+    }
+    const auto again = sample(level, 20);
+    for (std::size_t k = 0; k < 20; k++) {
+        CHECK(again.indices()[k] == k);
+    }
+    CHECK_THROWS(invalid_argument, "level 1 has 51 points; give 1 to 50", (void)all.levels({50, 51}));
+    CHECK_THROWS(invalid_argument, "level 0 has 0 points", (void)all.levels({0}));
+    CHECK(all.levels({}).empty());
+    SampleOptions options;
+    options.starts = {3, 7};
+    const auto from_two = sample(cloud, 20, options);
+    CHECK_THROWS(invalid_argument, "this one has 2", (void)from_two.levels({10}));
+}
+
 TEST(starts) {
     const auto cloud = clouds::random<float>(400, 5);
     SampleOptions options;
@@ -143,7 +165,7 @@ TEST(progress_and_canceling) {
         options.threads = threads;
         std::atomic<int> calls{0};
         options.progress = [&calls](const farpoint::Progress& progress) {
-            CHECK(progress.done <= progress.wanted && progress.wanted == 20000);
+            CHECK(progress.done <= progress.total && progress.total == 20000);
             ++calls;
             return true;
         };

@@ -12,13 +12,16 @@ create_exception!(
     farpoint,
     CudaUnavailable,
     PyRuntimeError,
-    "A GPU was needed, and CUDA can't be used on this machine; the text says why."
+    "CUDA is required but not available on this machine; the message gives the reason."
 );
 
 /// Converts the error of an unknown name, or of an unknown value of an option.
 pub(crate) fn name(error: farpoint::ParseError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
+
+/// End of the core's message about non-finite rows; Python's option has another name.
+const SKIP: &str = " or set `bad_rows` to skip them";
 
 /// Converts an error of the library; `about` has the array's shape and type.
 pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
@@ -30,13 +33,16 @@ pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
         farpoint::Error::IndexOutOfRange { .. } => {
             PyIndexError::new_err(format!("{error} ({about})"))
         }
-        _ => PyValueError::new_err(format!("{error} ({about})")),
+        _ => {
+            let text = error.to_string().replace(SKIP, " or pass on_bad=\"skip\"");
+            PyValueError::new_err(format!("{text} ({about})"))
+        }
     }
 }
 
-/// As `sampling`, for a function that has no option to leave rows out.
+/// Like [`sampling`], for a function without `on_bad`.
 pub(crate) fn without_skipping(error: farpoint::Error, about: &str) -> PyErr {
-    match error.to_string().strip_suffix(" or ask to leave them out") {
+    match error.to_string().strip_suffix(SKIP) {
         Some(text) => PyValueError::new_err(format!("{text} ({about})")),
         None => sampling(error, about),
     }

@@ -95,7 +95,7 @@ fn read(
     File::read(cloud, reading)
 }
 
-/// As `read`, from the bytes of a file of this name.
+/// Like `read`, from the bytes of a file of this name.
 #[pyfunction]
 fn read_bytes(
     py: Python<'_>,
@@ -296,7 +296,7 @@ impl File {
         let format = cloud.format().filter(|f| !matches!(f, Format::Text | Format::Raw));
         match (format, &reading.xyz) {
             (Some(format), Some(_)) => Err(PyValueError::new_err(format!(
-                "xyz is not for {format}, which names x, y and z itself; leave it out"
+                "xyz is not for {format}, which names x, y and z itself; remove it"
             ))),
             _ => Ok(Self { cloud, description_and_warnings: None, reading }),
         }

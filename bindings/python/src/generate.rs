@@ -12,7 +12,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Generates a scene of `points` points: `points` float32 (N, 3) in meters, `colors` uint8 (N, 3) or `intensity`
-/// float32 (N,), `classes` int64 (N,) with -1 for points of no class. The same arrays on every machine.
+/// float32 (N,), `classes` int64 (N,) with -1 for points without a class. The arrays are the same on every machine.
 #[pyfunction]
 #[pyo3(signature = (kind, points, seed))]
 fn generate_labelled<'py>(

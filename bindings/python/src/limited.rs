@@ -134,7 +134,7 @@ pub(crate) fn sample(
 struct SignalCheck(Mutex<(Instant, Option<PyErr>)>);
 
 impl Watch for SignalCheck {
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         let mut check = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (last_check, exception) = &mut *check;
         if last_check.elapsed() >= SIGNAL_INTERVAL {

@@ -1,12 +1,12 @@
-//! Many files: the manifest of a run over them, and the work on one, for processes that Python starts.
+//! Many files: the manifest of a run, and the processing of a single file in Python's worker processes.
 
 use crate::files::{options as reading, writing};
 use crate::limited;
 use crate::watch::without_gil;
 use farpoint::{Algorithm, Start};
 use farpoint_pipeline::{
-    Batch, Cards, Choice, Executor, Length, Limits, Method, Notes, Request, Rows, Stop, Wanted,
-    Where, answer, expand, plan, read_answer,
+    Batch, Cards, Choice, DeviceOptions, Executor, Length, Limits, Method, Notes, Request, Rows,
+    SampleSize, Stop, answer, expand, plan, read_answer,
 };
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -63,21 +63,21 @@ impl FileWorker {
         gpu: Option<usize>,
     ) -> PyResult<Self> {
         let target = match (count, ratio, spacing) {
-            (Some(count), None, None) => Wanted::Count(count),
-            (None, Some(ratio), None) => Wanted::Ratio(ratio),
-            (None, None, Some(spacing)) => Wanted::Spacing(length(spacing)?),
-            _ => return Err(PyValueError::new_err("give one of count, ratio and spacing")),
+            (Some(count), None, None) => SampleSize::Count(count),
+            (None, Some(ratio), None) => SampleSize::Ratio(ratio),
+            (None, None, Some(spacing)) => SampleSize::Spacing(length(spacing)?),
+            _ => return Err(PyValueError::new_err("pass one of count, ratio and spacing")),
         };
         target
             .amount(1.0)
             .limit(usize::MAX)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let algorithm = algorithm.parse::<Algorithm>().map_err(crate::error::name)?;
-        let place = Where {
+        let place = DeviceOptions {
             device: if gpu.is_some() { Choice::Cuda } else { Choice::Cpu },
             gpu: gpu.map(|card| Cards::These(vec![card])),
             threads,
-            ..Where::cpu()
+            ..DeviceOptions::cpu()
         };
         let request = Request {
             reading: reading(format, columns, xyz)?,
@@ -117,7 +117,7 @@ impl FileWorker {
         })
     }
 
-    /// As `sample`, through a spool on the disk, with about this many bytes of memory. Handles Ctrl-C.
+    /// Like `sample`, through a spool on the disk, with about this many bytes of memory. Handles Ctrl-C.
     fn sample_limited(
         &self,
         py: Python<'_>,
@@ -174,7 +174,7 @@ impl FileBatch {
                 let file = &batch.files()[k];
                 (k, file.input.clone(), file.output.clone(), batch.is_suspect(k), file.weight)
             };
-            Ok(batch.left().iter().map(file).collect())
+            Ok(batch.remaining().iter().map(file).collect())
         })
     }
 

@@ -10,12 +10,12 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Met>()
+    module.add_class::<ShapeCache>()
 }
 
 /// Cached results, by requests and tensors.
 #[pyclass(frozen)]
-struct Met {
+struct ShapeCache {
     table: Mutex<Table>,
     /// Required device type of tensors, by DLPack.
     device_type: i32,
@@ -44,7 +44,7 @@ struct Table {
 }
 
 #[pymethods]
-impl Met {
+impl ShapeCache {
     /// `keys` is None if it can't be known what sees a call.
     #[new]
     fn new(
@@ -149,7 +149,7 @@ impl Met {
     }
 }
 
-impl Met {
+impl ShapeCache {
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }

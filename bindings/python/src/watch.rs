@@ -139,7 +139,7 @@ impl Bar<'_> {
         if let Some(callback) = self.callback.filter(|_| self.last_report.elapsed() >= INTERVAL) {
             self.last_report = Instant::now();
             let reported =
-                Python::attach(|py| callback.call1(py, (progress.samples, progress.wanted)));
+                Python::attach(|py| callback.call1(py, (progress.samples, progress.total)));
             if let Err(error) = reported {
                 self.failed = Some(error);
                 return ControlFlow::Break(());

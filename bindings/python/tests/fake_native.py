@@ -118,7 +118,7 @@ class FakeChamfer:
         self.kind = np.float64 if wide else np.float32
         self.pairs, *self.rows, self.dims = shape
         self.strides = strides
-        self.asked = Reduction(norm, plain, reduction, both, None)
+        self.requested = Reduction(norm, plain, reduction, both, None)
         self.places = self.pairs * (self.rows[0] + (self.rows[1] if both else 0))
         self.kept = self.places + (4 * self.pairs if reduction == "max" else 0)
 
@@ -136,7 +136,7 @@ class FakeChamfer:
         if self.pairs == 0:
             return
         result = _native.chamfer_clouds(
-            (*self._clouds(x, y), *self._lengths(x_lengths, y_lengths)), self.asked, True
+            (*self._clouds(x, y), *self._lengths(x_lengths, y_lengths)), self.requested, True
         )
         at(values, (self.pairs,), self.kind)[:] = result[0]
         at(distances, (self.kept,), self.kind)[:] = result[2]
@@ -150,12 +150,12 @@ class FakeChamfer:
         if self.pairs == 0:
             return
         clouds = list(self._clouds(x, y))
-        reads = self.asked.plain or self.asked.reduction == "max"
+        reads = self.requested.plain or self.requested.reduction == "max"
         assert bool(distances) == reads
         sent = _native.chamfer_backward(
             (*clouds, *self._lengths(x_lengths, y_lengths)), at(indices, (self.places,)),
             at(distances, (self.kept,), self.kind) if reads else np.empty(0, self.kind),
-            np.array(at(grad, (self.pairs,), self.kind, (stride,))), self.asked,
+            np.array(at(grad, (self.pairs,), self.kind, (stride,))), self.requested,
         )
         for address, cloud, gradients in zip((of_x, of_y), clouds, sent):
             if address:

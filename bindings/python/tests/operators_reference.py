@@ -115,14 +115,14 @@ def ball_query(
 
 
 def ball_query_raw(
-    x, y, k, *, most, least=0.0, near=0.0, inclusive=False, order="index", exclude_self=False,
+    x, y, k, *, maximum, minimum=0.0, near=0.0, inclusive=False, order="index", exclude_self=False,
     squared=True, norm=2, index_dtype=None, **options,
 ):
     """As ``farpoint.neighbors.ball_query_raw``: limits as distances are computed, squared for norm 2."""
     kind = x.dtype.type
-    most = below(kind(most), inclusive)
+    most = below(kind(maximum), inclusive)
     rows = neighbor_rows(
-        x, y, most, kind(least), kind(near), order == "index", exclude_self, norm, **options
+        x, y, most, kind(minimum), kind(near), order == "index", exclude_self, norm, **options
     )
     return answer(x, rows, k, squared, norm, index_dtype)
 

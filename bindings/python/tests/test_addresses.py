@@ -195,13 +195,13 @@ def test_kernels_refuse_what_they_would_misread(kind):
     from farpoint._records import Reduction
 
     x, pair = batch().to(kind), (None, None, 2, None, True)
-    asked = Reduction(2, False, "mean", True, None)
+    requested = Reduction(2, False, "mean", True, None)
     calls = [
         lambda: sampling._on_cuda(x, 7, None, None, None, None, "auto", None),
         lambda: sampling._ragged_on_cuda(x[0], *(torch.tensor(v) for v in ([0, 40], [4])), None, 4, 40, "auto"),
         lambda: neighbors._on_cuda(x, x, *pair), lambda: neighbors._on_cuda(batch(), x, *pair),
-        lambda: chamfer._on_cuda(x, x, None, None, asked, False),
-        lambda: chamfer._on_cuda(batch(), x, None, None, asked, False),
+        lambda: chamfer._on_cuda(x, x, None, None, requested, False),
+        lambda: chamfer._on_cuda(batch(), x, None, None, requested, False),
     ]
     for call in calls:
         with pytest.raises(TypeError, match=f"must be .*{kind}"):

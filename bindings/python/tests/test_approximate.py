@@ -333,10 +333,10 @@ def test_an_index_is_of_the_points():
 
 
 @pytest.mark.parametrize("options, text", [
-    (dict(method="grid"), "give one of count, ratio and cell"),
+    (dict(method="grid"), "pass one of count, ratio and cell"),
     (dict(count=9, ratio=0.1, method="grid"), "count=9, ratio=0.1"),
     (dict(count=9, method="grid", seed=1), "seed is for keep=\"random\", not keep='center'"),
-    (dict(count=9, method="npdu", start=1, seed=1), "give start or seed, not both"),
+    (dict(count=9, method="npdu", start=1, seed=1), "pass start or seed, not both"),
     (dict(count=9, method="npdu", start=50), r"start index 50 is outside.*50 points.*\(50, 3\)"),
     (dict(count=9, method="npdu", start=-1), "start index -1 is below 0"),
     (dict(count=9, method="fastpoint", start=[3, 3]), "start index 3 is given twice"),

@@ -147,8 +147,8 @@ def test_a_tensor_beside_an_array():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     for function in (farpoint.nearest, farpoint.chamfer):
         for x, y in [(torch.from_numpy(POINTS), POINTS), (POINTS, torch.from_numpy(POINTS))]:
-            with pytest.raises(TypeError, match="of one library.*torch.Tensor.*numpy.ndarray|"
-                                                "of one library.*numpy.ndarray.*torch.Tensor"):
+            with pytest.raises(TypeError, match="of the same library.*torch.Tensor.*numpy.ndarray|"
+                                                "of the same library.*numpy.ndarray.*torch.Tensor"):
                 function(x, y)
 
 
@@ -227,7 +227,7 @@ def test_masked_numbers():
         (lambda: farpoint.quality(POINTS, rows), "indices"),
         (lambda: farpoint.sample(np.stack([POINTS] * 2), 5, lengths=rows), "lengths"),
     ]:
-        with pytest.raises(ValueError, match=f"{what} has masked values; leave them out"):
+        with pytest.raises(ValueError, match=f"{what} has masked values; remove them"):
             call()
 
 
@@ -361,7 +361,7 @@ def test_weights_say_what_power_they_have():
     first = farpoint.inverse_distance_weights(plain, 1)
     np.testing.assert_array_equal(first, farpoint.inverse_distance_weights(plain.distances, 1, squared=False))
     assert not np.array_equal(result, first)
-    with pytest.raises(TypeError, match="give squared=True or squared=False"):
+    with pytest.raises(TypeError, match="pass squared=True or squared=False"):
         farpoint.inverse_distance_weights(squared.distances)
     with pytest.raises(ValueError, match="power=1 needs plain distances; search with squared=False"):
         farpoint.inverse_distance_weights(squared, 1)
@@ -383,7 +383,7 @@ def test_results_of_several_neighbors_say_so_too():
         lambda **options: farpoint.knn(POINTS, POINTS, 3, **options),
         lambda **options: farpoint.ball_query(POINTS, POINTS, 0.3, 4, **options),
         lambda **options: farpoint.within(POINTS, POINTS, 0.3, **options),
-        lambda **options: farpoint.neighbors.ball_query_raw(POINTS, POINTS, 4, most=0.1, **options),
+        lambda **options: farpoint.neighbors.ball_query_raw(POINTS, POINTS, 4, maximum=0.1, **options),
         lambda **options: index.knn(POINTS, 3, **options),
         lambda **options: index.within(POINTS, 0.3, **options),
     ]

@@ -30,7 +30,7 @@ def distance(a, b):
 
 
 def edges(points, queries, expected, of_points=None, of_queries=None):
-    """[[query, ...], [point, ...]]: ``wanted`` chooses of (distance, point) of a query's own cloud."""
+    """[[query, ...], [point, ...]]: ``expected`` chooses of (distance, point) of a query's own cloud."""
     points, queries = points.numpy(), queries.numpy()
     of_points = np.zeros(len(points)) if of_points is None else of_points.numpy()
     of_queries = np.zeros(len(queries)) if of_queries is None else of_queries.numpy()
@@ -380,9 +380,9 @@ class TestOffsetsOnAGpu:
         batch = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
         other = torch.tensor([0, 0, 1]) if len(sizes) > 1 else torch.tensor([0, 0, 0])
         points, queries = torch.rand(len(batch), 3), torch.rand(3, 3)
-        for given, asked in (([batch], points), ([batch, other], queries)):
+        for given, requested in (([batch], points), ([batch, other], queries)):
             actual, expected = (
-                pair(points, asked, given, ("batch_x", "batch_y"), batch_size)
+                pair(points, requested, given, ("batch_x", "batch_y"), batch_size)
                 for pair in (_clouds._pair_on_gpu, _clouds._pair_on_cpu)
             )
             assert actual.ends == expected.ends and actual.finite and actual.sizes() == expected.sizes()

@@ -156,8 +156,8 @@ def test_nearest_of_single_clouds():
 
 
 @pytest.mark.parametrize("x, y, options, kind, text", [
-    (Array(BATCH), OTHERS, {}, TypeError, r"one GPU.*\(3, 40, 3\).*\(3, 30, 3\)"),
-    (BATCH, Array(OTHERS), {}, TypeError, "one GPU"),
+    (Array(BATCH), OTHERS, {}, TypeError, r"same GPU.*\(3, 40, 3\).*\(3, 30, 3\)"),
+    (BATCH, Array(OTHERS), {}, TypeError, "same GPU"),
     (Array(BATCH), Array(OTHERS.astype(np.float64)), {}, TypeError, "float32.*float64"),
     (Array(BATCH), Array(OTHERS[:2]), {}, ValueError, "same B and D"),
     (Array(BATCH), Array(OTHERS[0]), {}, ValueError, "same B and D"),

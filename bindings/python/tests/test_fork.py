@@ -152,8 +152,8 @@ if child == 0:
     try:
         _native.DeviceArray(0, 0, [8], "i8", 1)
     except farpoint.CudaUnavailable as error:
-        said = "spawn" in str(error) and "fork" in str(error)
-        code = 0 if said and everything() == before else 2
+        text = "spawn" in str(error) and "fork" in str(error)
+        code = 0 if text and everything() == before else 2
     os._exit(code)
 print(os.waitpid(child, 0)[1])
 print(_native.DeviceArray(0, 0, [2], "i8", 1).download())

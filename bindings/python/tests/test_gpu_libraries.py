@@ -102,7 +102,7 @@ def test_cupy_refuses(cupy):
     points[5] = np.nan
     with pytest.raises(ValueError, match="1 of 3000 rows .* row 5"):
         farpoint.check(points)
-    with pytest.raises(TypeError, match="one library on one GPU"):
+    with pytest.raises(TypeError, match="same library on the same GPU"):
         farpoint.nearest(points, points.get())
     with pytest.raises(TypeError, match="float16"):
         farpoint.sample(points.astype(np.float16), 5)

@@ -74,7 +74,7 @@ def test_ball_query(cuda, x, y, k):
     for radius in (0.05, 0.6):
         for options in ({}, {"order": "nearest"}, {"inclusive": True, "min_radius": 0.25}):
             on_gpu(cuda, in_ball, x, y, radius=radius, k=k, **options)
-    on_gpu(cuda, neighbors.ball_query_raw, x, y, k=k, most=0.25, least=0.1, near=1e-5, index_dtype="int32")
+    on_gpu(cuda, neighbors.ball_query_raw, x, y, k=k, maximum=0.25, minimum=0.1, near=1e-5, index_dtype="int32")
 
 
 def test_a_cloud_in_itself_is_one_memory(cuda):
@@ -395,7 +395,7 @@ def test_nan_rows_are_no_neighbors(cuda):
 
 def test_what_is_refused(cuda):
     x, y = moved(cuda, spread((5, 3))), moved(cuda, spread((6, 3)))
-    with pytest.raises(TypeError, match="one device"):
+    with pytest.raises(TypeError, match="same device"):
         farpoint.knn(x, y.cpu(), 3)
     with pytest.raises(TypeError, match="one CUDA device"):
         farpoint.gather(y, cuda.zeros(3, dtype=cuda.int64))

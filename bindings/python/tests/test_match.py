@@ -135,7 +135,7 @@ def test_clouds_one_after_another_are_those_alone():
     np.testing.assert_array_equal(scores.f_score, [farpoint.f_score(*part, 0.3).f_score for part in parts])
     for wrong, text in (
         (dict(x_offsets=[0, 90]), "x_offsets are given without y_offsets"),
-        (dict(**ends, x_lengths=[1]), "give one of them"), (dict(ends, x_offsets=[0, 9, 8, 90]), "rise from 0|ascend"),
+        (dict(**ends, x_lengths=[1]), "pass one of them"), (dict(ends, x_offsets=[0, 9, 8, 90]), "rise from 0|ascend"),
         (dict(ends, y_offsets=[0, 9, 8, 71]), "rise from 0|ascend|70"),
     ):
         for call in (farpoint.nearest, farpoint.chamfer):

@@ -37,7 +37,7 @@ def test_what_can_not_be(scan, tmp_path):
     out = tmp_path / "out.ply"
     for options, words in [
         ({}, "count, ratio and spacing"), ({"count": 40_000, "memory": "64MiB"}, "40000"),
-        ({"ratio": 0.5, "spool": tmp_path / "s"}, "give memory"), ({"ratio": 0.5, "memory": "1 apple"}, "1 apple"),
+        ({"ratio": 0.5, "spool": tmp_path / "s"}, "pass memory"), ({"ratio": 0.5, "memory": "1 apple"}, "1 apple"),
         ({"ratio": 0.5, "memory": "64MiB", "resume": True}, "spool"), ({"ratio": 0.5, "memory": 0}, "memory is 0"),
         ({"ratio": 0.5, "memory": True}, "memory is True"), ({"ratio": 0.5, "threads": 0}, "threads is 0"),
         ({"ratio": 0.5, "memory": "64MiB", "algorithm": "tree"}, "for clouds in memory"),

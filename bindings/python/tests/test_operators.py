@@ -90,7 +90,7 @@ def test_ball_query_by_raw_limits(dtype, k):
     x, y = batch(dtype)
     for inclusive in (False, True):
         for least, near in ((0.0, 0.0), (0.2, 0.0), (0.2, 0.0625)):
-            limits = {"most": 0.25, "least": least, "near": near, "inclusive": inclusive}
+            limits = {"maximum": 0.25, "minimum": least, "near": near, "inclusive": inclusive}
             result = neighbors.ball_query_raw(x, y, k, **limits)
             same(result, reference.ball_query_raw(x, y, k, **limits))
 
@@ -267,21 +267,21 @@ def test_an_index_is_pickled_and_copied(dtype):
 
     y, x = ties((3, 50, 3), dtype, 2), ties((3, 40, 3), dtype)
     ends = {"y_offsets": OFFSETS["y_offsets"]}
-    for cloud, other, kept, asked in (
+    for cloud, other, kept, requested in (
         (y[0], x[0], {}, {}), (y, x, {"y_lengths": [50, 2, 7]}, {}),
         (y[0], x[0], ends, {"x_offsets": OFFSETS["x_offsets"]}),
     ):
         index = farpoint.Index(cloud, threads=2, **kept)
-        expected = index.knn(other, 4, **asked)
+        expected = index.knn(other, 4, **requested)
         shared = copy.copy(index)
         assert shared.y is index.y and shared._tree is index._tree
         for again in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index), shared):
             assert type(again) is farpoint.Index
-            same(again.knn(other, 4, **asked), expected)
+            same(again.knn(other, 4, **requested), expected)
             same(again.knn(again.y, 4), index.knn(index.y, 4))
         apart = copy.deepcopy(index)
         apart.y[:] = 0  # memory of its own
-        same(index.knn(other, 4, **asked), expected)
+        same(index.knn(other, 4, **requested), expected)
 
 
 def test_an_index_says_what_it_is_of():

@@ -55,8 +55,8 @@ def test_options(of):
         farpoint.knn(x, y, 3, index_dtype="int16")
     with refused(ValueError, "threads is 0"):
         farpoint.knn(x, y, 3, threads=0)
-    with refused(ValueError, "most is NaN"):
-        neighbors.ball_query_raw(x, y, 3, most=np.nan)
+    with refused(ValueError, "maximum is NaN"):
+        neighbors.ball_query_raw(x, y, 3, maximum=np.nan)
 
 
 def test_shapes_and_types(of):
@@ -64,7 +64,7 @@ def test_shapes_and_types(of):
     for a, b in ((X[0], Y), (X[:, :2], Y), (X[None], Y), (X[None], np.stack([Y, Y]))):
         with refused(ValueError, "."):
             farpoint.knn(of(a), of(b), 3)
-    with refused(TypeError, "both clouds must be of one type"):
+    with refused(TypeError, "both clouds must be of the same type"):
         farpoint.knn(of(X.astype(np.float32)), y, 3)
     with refused(TypeError, "float32"):
         farpoint.knn(of(X > 0), of(Y > 0), 3)
@@ -73,7 +73,7 @@ def test_shapes_and_types(of):
 
 
 def test_errors_have_the_shape_that_was_passed(of):
-    """Of one cloud no batch is made in words, and no option is advised that searches do not have."""
+    """Messages about one cloud mention neither a batch nor an option that searches lack."""
     bad = X.copy()
     bad[2] = np.nan
     index = farpoint.Index(of(Y))
@@ -86,7 +86,7 @@ def test_errors_have_the_shape_that_was_passed(of):
         with refused(ValueError, "1 of 4 rows hold NaN or infinity, the first is row 2; remove them .*", r"\(4, 3\)") as error:
             call(of(bad), of(Y))
         text = str(error.value)
-        assert "(1, " not in text and "batch" not in text and "leave" not in text, text
+        assert "(1, " not in text and "batch" not in text and "skip" not in text, text
     for call in calls[:6]:
         with refused(ValueError, r"\(1, 4, 3\)|\(4, 3\)"):  # the index is of a cloud, the others of a batch
             call(of(bad[None]), of(Y[None]))
@@ -96,7 +96,7 @@ def test_errors_have_the_shape_that_was_passed(of):
         assert "cloud 1 of the batch: " in str(error.value) or call not in calls[:3]
     with refused(ValueError, r"remove them \("):
         farpoint.sample_ragged(of(bad), [0, 4], [2])
-    with refused(ValueError, "remove them or ask to leave them out"):
+    with refused(ValueError, 'remove them or pass on_bad="skip"'):
         farpoint.sample(of(bad), 2)
     for call in calls[:3]:
         with refused(ValueError, r"empty cloud|no usable point", r"\(4, 3\)") as error:
@@ -127,7 +127,7 @@ def test_offsets_of_one_side(of):
     x, y = of(X), of(Y)
     with refused(ValueError, "x_offsets are given without y_offsets"):
         farpoint.knn(x, y, 3, x_offsets=[0, 4])
-    with refused(ValueError, "give one of them"):
+    with refused(ValueError, "pass one of them"):
         farpoint.knn(x, y, 3, x_offsets=[0, 4], y_offsets=[0, 5], x_lengths=[4])
     with refused(ValueError, "2 clouds .* 1"):
         farpoint.knn(x, y, 3, x_offsets=[0, 2, 4], y_offsets=[0, 5])
@@ -161,9 +161,9 @@ def test_indices_of_32_bits():
 
 
 def test_two_libraries():
-    with refused(TypeError, "one library"):
+    with refused(TypeError, "same library"):
         farpoint.knn(X, torch.as_tensor(Y), 3)
-    with refused(TypeError, "one library"):
+    with refused(TypeError, "same library"):
         farpoint.gather(torch.as_tensor(Y), np.zeros(3, np.int64))
 
 
@@ -239,7 +239,7 @@ def test_weights(of):
 
 def test_an_index_of_other_clouds():
     index = farpoint.Index(Y)
-    with refused(ValueError, "give one of them"):
+    with refused(ValueError, "pass one of them"):
         farpoint.Index(Y, y_lengths=[5], y_offsets=[0, 5])
     with refused(ValueError, "index is of other clouds"):
         neighbors.knn(X, Y, 2) and index.__class__.knn(changed(index, Y[:4]), X, 2)

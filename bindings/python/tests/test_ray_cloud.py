@@ -268,11 +268,11 @@ def test_what_is_chosen_of_files_is_written(tmp_path):
 
 
 def test_arguments():
-    with pytest.raises(ValueError, match="give one of count, ratio and spacing"):
+    with pytest.raises(ValueError, match="pass one of count, ratio and spacing"):
         farpoint.ray.sample(room(10))
     with pytest.raises(ValueError, match="start 10 is outside the cloud, which has 10 points"):
         farpoint.ray.sample(room(10), 2, start=10, tiles=1, num_cpus=0.1)
-    with pytest.raises(ValueError, match="give start or seed"):
+    with pytest.raises(ValueError, match="pass start or seed"):
         farpoint.ray.sample(room(10), 2, start=1, seed=1)
     with pytest.raises(ValueError, match="11"):
         farpoint.ray.sample(room(10), 11, tiles=1, num_cpus=0.1)

@@ -66,7 +66,7 @@ def test_starts_are_rows_of_the_whole_cloud():
             farpoint.sample(points, 2, rows=rows, start=start)
     with pytest.raises(ValueError, match="start index 0 is not one"):
         farpoint.sample(points, 1, rows=[5], start=0)
-    with pytest.raises(ValueError, match="give start or seed"):
+    with pytest.raises(ValueError, match="pass start or seed"):
         farpoint.sample(points, 1, rows=rows, start=7, seed=1)
 
 
@@ -116,10 +116,10 @@ def test_answers_in_the_callers_array():
     (dict(rows=[4, 9, 2, 4]), ValueError, "row 4 is selected twice, at places 0 and 3 of the list"),
     (dict(rows=[[1, 2]]), TypeError, "rows must be a 1-D array"),
     (dict(rows=[1.5]), TypeError, "rows must be a 1-D array of integers"),
-    (dict(rows=[1], mask=[True]), ValueError, "give rows or mask, not both"),
+    (dict(rows=[1], mask=[True]), ValueError, "pass rows or mask, not both"),
     (dict(mask=np.ones(299, bool)), ValueError, r"the mask is of shape \(299,\), not \(300,\)"),
     (dict(mask=np.ones((1, 300), bool)), ValueError, r"the mask is of shape \(1, 300\)"),
-    (dict(mask=np.arange(300)), TypeError, "mask must be an array of bool.*give rows"),
+    (dict(mask=np.arange(300)), TypeError, "mask must be an array of bool.*pass row numbers"),
     (dict(rows=[1]), ValueError, "2 samples from a cloud of 1 points"),
     (dict(rows=[]), ValueError, "2 samples from a cloud of 0|no usable point"),
 ], ids=str)
@@ -129,7 +129,7 @@ def test_what_is_refused(options, error, text):
 
 
 def test_rows_are_of_one_cloud():
-    with pytest.raises(ValueError, match="rows are of one cloud.*give a mask"):
+    with pytest.raises(ValueError, match="rows are of one cloud.*pass a mask"):
         farpoint.sample(np.stack([cloud()]), 2, rows=[1, 2])
     with pytest.raises(ValueError, match=r"of shape \(300,\), not \(1, 300\)"):
         farpoint.sample(np.stack([cloud()]), 2, mask=np.ones(300, bool))

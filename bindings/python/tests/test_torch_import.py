@@ -102,8 +102,8 @@ def test_exported_programs_are_loaded(order, tmp_path):
     torch.save((points, Sampler()(points)), tmp_path / "wanted.pt")
     run(f"""
 import {order}
-points, wanted = torch.load({str(tmp_path / "wanted.pt")!r})
+points, expected = torch.load({str(tmp_path / "wanted.pt")!r})
 found = torch.export.load({str(tmp_path / "sampler.pt2")!r}).module()(points)
-for mine, theirs in zip(found, wanted):
+for mine, theirs in zip(found, expected):
     torch.testing.assert_close(mine, theirs)
 """)

@@ -98,7 +98,7 @@ def test_seeds_of_64_bits_are_those_of_arrays():
 def test_a_tensor_and_something_else(other):
     x = torch.from_numpy(cloud(5))
     for function in (farpoint.nearest, farpoint.chamfer):
-        with pytest.raises(TypeError, match=r"both clouds must be of one library.*(ndarray|list|None)"):
+        with pytest.raises(TypeError, match=r"both clouds must be of the same library.*(ndarray|list|None)"):
             function(x, other)
 
 

@@ -43,7 +43,7 @@ def test_points_in_host_memory_name_a_device():
         with pytest.raises(ValueError, match="device must be a number, 'cuda' or 'cuda:N', not 'gpu'"):
             call("gpu")
     torch = pytest.importorskip("torch")
-    with pytest.raises(ValueError, match="device is for points in host memory, as NumPy arrays.*leave it out, or move"):
+    with pytest.raises(ValueError, match="device is for points in host memory, as NumPy arrays.*remove it, or move"):
         farpoint.sample(torch.from_numpy(points), 5, device="cuda")
 
 

@@ -61,13 +61,13 @@ pub(crate) unsafe fn structure<S: Versioned>(pointer: *const S) -> Result<S, Fai
     Ok(read)
 }
 
-/// As `structure`; `None` for NULL.
+/// Like `structure`; `None` for NULL.
 ///
 /// # Safety
-/// As `structure`.
+/// Same as `structure`.
 ///
 /// # Errors
-/// As `structure`, NULL excepted.
+/// Same as `structure`, NULL excepted.
 pub(crate) unsafe fn optional<S: Versioned>(pointer: *const S) -> Result<Option<S>, Failure> {
     if pointer.is_null() {
         return Ok(None);
@@ -99,7 +99,7 @@ pub(crate) unsafe fn list<'a, T>(
 /// Checks an array's address.
 ///
 /// # Errors
-/// As `list`.
+/// Same as `list`.
 pub(crate) fn check_list<T>(data: *const T, count: usize, argument: &str) -> Result<(), Failure> {
     if data.is_null() && count > 0 {
         return Err(invalid(match count {
@@ -189,7 +189,7 @@ pub(crate) fn lookup<E: Enumeration, T: Copy>(
     }
     let names: Vec<_> =
         table.iter().map(|(name, _)| format!("{name:?} ({})", value_of(*name))).collect();
-    Err(invalid(format!("{member} is {value}; give {}", names.join(", "))))
+    Err(invalid(format!("{member} is {value}; use {}", names.join(", "))))
 }
 
 #[cfg(test)]
@@ -285,6 +285,6 @@ mod tests {
         // SAFETY: as large as an `i32`, and aligned.
         unsafe { other.as_mut_ptr().cast::<i32>().write(-3) };
         let error = lookup(other, "member", &table).unwrap_err().text;
-        assert_eq!(error, "member is -3; give FARPOINT_CPU (0), FARPOINT_CUDA (1)");
+        assert_eq!(error, "member is -3; use FARPOINT_CPU (0), FARPOINT_CUDA (1)");
     }
 }

@@ -117,7 +117,7 @@ pub enum farpoint_approximate_method {
     FARPOINT_METHOD_RANDOM = 0,
     /// One point of each occupied cell of a cubic grid.
     FARPOINT_METHOD_GRID = 1,
-    /// Points at even steps along a Morton curve.
+    /// Points at equal intervals along a Morton curve.
     FARPOINT_METHOD_MORTON = 2,
     /// Farthest point sampling that updates a window around each sample only.
     FARPOINT_METHOD_NPDU = 3,

@@ -17,7 +17,7 @@ pub(crate) unsafe fn write_result<R>(
     unsafe { write_results(place, 1, || work().map(|result| vec![result])) }
 }
 
-/// As `write_result`, for `count` results, of which C gets all or none.
+/// Like `write_result`, for `count` results, of which C gets all or none.
 ///
 /// # Safety
 /// `place` is NULL, or `count` addresses can be written there.
@@ -42,7 +42,7 @@ pub(crate) unsafe fn write_results<R>(
 /// Reads a result; `otherwise` for NULL.
 ///
 /// # Safety
-/// `result` is NULL, or was given to C and not freed yet.
+/// `result` must be NULL, or a result returned to C that is not freed.
 pub(crate) unsafe fn read<R, V>(result: *const R, otherwise: V, read: impl FnOnce(&R) -> V) -> V {
     // SAFETY: by this function's contract; results never change.
     let result = unsafe { result.as_ref() };
@@ -55,7 +55,7 @@ pub(crate) unsafe fn read<R, V>(result: *const R, otherwise: V, read: impl FnOnc
 /// Frees a result.
 ///
 /// # Safety
-/// `result` is NULL, or was given to C and not freed yet; nobody uses it any more.
+/// `result` must be NULL, or a result returned to C that is neither freed nor in use.
 pub(crate) unsafe fn free<R>(result: *mut R) {
     if !result.is_null() {
         // SAFETY: made by `write_results` of a box, and C's to free by this function's contract.

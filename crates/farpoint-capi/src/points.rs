@@ -119,13 +119,13 @@ impl farpoint_points {
     /// Returns a cloud of coordinates in C's memory.
     ///
     /// # Safety
-    /// As `read`.
+    /// Same as `read`.
     ///
     /// # Errors
-    /// As `read`.
+    /// Same as `read`.
     unsafe fn in_memory<'a, T: Number>(&'a self) -> Result<RawPoints<'a, T>, Failure> {
         if self.flags & !FARPOINT_BYTE_SWAPPED != 0 {
-            let text = "give 0 or FARPOINT_BYTE_SWAPPED (1)";
+            let text = "use 0 or FARPOINT_BYTE_SWAPPED (1)";
             return Err(invalid(format!("flags of the points are {}; {text}", self.flags)));
         }
         self.check_strides()?;
@@ -153,7 +153,7 @@ impl farpoint_points {
     /// Refuses all points, or all coordinates, in one place: a stride was forgotten.
     fn check_strides(&self) -> Result<(), Failure> {
         let missing = |member: &str, number: &str| {
-            let text = "so that all would be the same number; give the bytes from one to the next";
+            let text = "so that all would be the same number; set the bytes from one to the next";
             Err(invalid(format!("{member} is 0 with {number}, {text}, or use farpoint_dense()")))
         };
         if self.count > 1 && self.point_stride == 0 {
@@ -236,7 +236,7 @@ pub(crate) fn precision_of(clouds: &[farpoint_points]) -> Result<Precision, Fail
 /// Reads the clouds of a batch.
 ///
 /// # Safety
-/// As `farpoint_points::read` of each.
+/// Same as `farpoint_points::read` of each.
 ///
 /// # Errors
 /// Those of the first cloud at fault, which is named.

@@ -14,7 +14,7 @@ pub struct farpoint_progress {
     /// together.
     pub done: usize,
     /// Upper bound of `done`.
-    pub wanted: usize,
+    pub total: usize,
     /// The largest distance of a point to its nearest sample so far; infinite while it is unknown.
     pub covering_radius: f64,
 }
@@ -52,7 +52,7 @@ impl Listener {
         let report = farpoint_progress {
             size: size_of::<farpoint_progress>(),
             done: progress.samples,
-            wanted: progress.wanted,
+            total: progress.total,
             covering_radius: progress.covering_radius,
         };
         // SAFETY: a function of C of this type, by the contract of the options that it comes from; the

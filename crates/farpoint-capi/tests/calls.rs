@@ -82,6 +82,50 @@ fn samples_are_those_of_reference() {
 }
 
 #[test]
+fn levels_are_views_of_a_sample() {
+    let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 300, 1);
+    let points = dense(cloud.as_ptr().cast(), 300, 3, FARPOINT_FLOAT32);
+    let counts = [60, 60, 20, 1];
+    let mut levels = [farpoint_sample_view::default(); 4];
+    let mut result = ptr::null_mut();
+    // SAFETY: as many counts and places as are said; results are freed once.
+    unsafe {
+        assert_eq!(farpoint_sample(points, &options(60), &raw mut result), FARPOINT_OK);
+        let level = |counts: &[usize], levels: &mut [farpoint_sample_view]| {
+            let (count, levels) = (counts.len(), levels.as_mut_ptr());
+            farpoint_sample_result_levels(result, counts.as_ptr(), count, levels)
+        };
+        assert_eq!(level(&counts, &mut levels), FARPOINT_OK);
+        let whole = farpoint_sample_result_view(result);
+        for (view, count) in levels.iter().zip(counts) {
+            let alone = Sampler::count(count).sample(&cloud).unwrap();
+            let rows = std::slice::from_raw_parts(view.indices, view.count);
+            assert_eq!((rows, view.indices), (&alone.indices[..], whole.indices));
+            assert_eq!(view.covering_radius, f64::from(alone.covering_radius()));
+            assert_eq!(view.squared_distances_f32, whole.squared_distances_f32);
+        }
+        assert_eq!(level(&[20, 21], &mut levels), FARPOINT_INVALID_ARGUMENT);
+        assert!(text().contains("level 1 has 21 points; give 1 to 20"), "{}", text());
+        assert_eq!(levels[0].count, 60, "nothing is written");
+        assert_eq!(level(&[], &mut []), FARPOINT_OK);
+        let none =
+            farpoint_sample_result_levels(ptr::null(), counts.as_ptr(), 4, &raw mut levels[0]);
+        assert_eq!((none, text().as_str()), (FARPOINT_INVALID_ARGUMENT, "the result is NULL"));
+        let nowhere = farpoint_sample_result_levels(result, counts.as_ptr(), 4, ptr::null_mut());
+        assert_eq!(nowhere, FARPOINT_INVALID_ARGUMENT);
+        farpoint_sample_result_free(result);
+        let rows = [3, 7];
+        let starts =
+            farpoint_sample_options { starts: rows.as_ptr(), start_count: 2, ..options(60) };
+        assert_eq!(farpoint_sample(points, &starts, &raw mut result), FARPOINT_OK);
+        let several = farpoint_sample_result_levels(result, counts.as_ptr(), 1, &raw mut levels[0]);
+        assert_eq!(several, FARPOINT_INVALID_ARGUMENT);
+        assert!(text().contains("this one has 2"), "{}", text());
+        farpoint_sample_result_free(result);
+    }
+}
+
+#[test]
 fn samples_of_nothing_are_refused() {
     let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 20, 1);
     let points = dense(cloud.as_ptr().cast(), 20, 3, FARPOINT_FLOAT32);

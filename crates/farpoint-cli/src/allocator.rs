@@ -82,7 +82,7 @@ fn out_of_memory(bytes: usize) -> ! {
     }
     let mut text = Text { bytes: [0; 200], length: 0 };
     let mebibytes = bytes.div_ceil(1 << 20);
-    // A text that is cut short is better than none.
+    // A text that is truncated is better than none.
     let _ = writeln!(
         text,
         "farpoint: error: out of memory, where {mebibytes} MiB more were needed; split the file, or \
@@ -90,7 +90,7 @@ fn out_of_memory(bytes: usize) -> ! {
     );
     let _ = std::io::stderr().write_all(&text.bytes[..text.length]);
     // Most often it was one large request, and there is memory for this.
-    farpoint_io::temporary::remove_own();
+    farpoint_io::temporary::remove_temporaries();
     // Handlers of a usual exit may allocate.
     _exit(i32::from(farpoint_cli::BAD_INPUT))
 }

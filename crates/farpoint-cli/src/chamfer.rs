@@ -88,19 +88,16 @@ fn check(args: &args::Chamfer) -> Result<()> {
 /// Checks two inputs and the outputs.
 fn files(args: &args::Chamfer) -> Result<()> {
     let stdin = Path::new("-");
-    ensure!(
-        !args.search.recursive,
-        "--recursive is for folders; give two of them, or leave it out"
-    );
+    ensure!(!args.search.recursive, "--recursive requires two folders; remove it otherwise");
     check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
     let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
     let name = path.display();
-    ensure!(path != stdin, "--per-point -: a picture goes beside it; give the name of a file");
+    ensure!(path != stdin, "--per-point -: a picture goes beside it; use the name of a file");
     check::cloud(path, &[&args.a, &args.b], &args.writing)?;
     let picture = picture_of(path);
     ensure!(
         picture != args.a && picture != args.b,
-        "--per-point {name}: the picture would overwrite an input; give another name"
+        "--per-point {name}: the picture would overwrite an input; use another name"
     );
     Ok(())
 }
@@ -150,7 +147,7 @@ fn compare<T: CudaScalar>(
     // At least a copy of both clouds, and the distance and row of each nearest point.
     let bytes = (a.len() + b.len()) * (size_of::<[T; 3]>() + size_of::<T>() + size_of::<u32>());
     memory::require(names, bytes as u64)?;
-    let pays = || farpoint_cuda::neighbors::pays(a.len(), b.len());
+    let pays = || farpoint_cuda::neighbors::is_worthwhile(a.len(), b.len());
     let place = args.place.place().choose(&|_| Ok(()), pays)?;
     let threads = args.place.place().thread_count();
     let progress = Progress::start("comparing", names);

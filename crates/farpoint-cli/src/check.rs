@@ -29,7 +29,7 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
     let SampleOutput { output, indices, writing, sorted } = &args.output;
     ensure!(
         !sorted || output.is_some() || indices.is_some(),
-        "--sorted has no effect without --output or --indices; add one, or leave it out"
+        "--sorted has no effect without --output or --indices; add one, or remove it"
     );
     let stdout = Path::new("-");
     let to_stdout = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
@@ -45,7 +45,7 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
             let through_disk = args.spool.is_some() || args.memory.is_some();
             ensure!(
                 !(through_disk && writing.is_copc(path)),
-                "--memory and --spool go through the disk, and COPC is made in memory; leave them out"
+                "--memory and --spool cannot be used with COPC, which is built in memory; remove them"
             );
         }
         Some(path) => cloud(path, inputs, writing)?,
@@ -63,7 +63,7 @@ pub(crate) fn order_options(args: &args::Order) -> Result<()> {
     args.filters.filter().map_err(|error| anyhow!(error))?;
     ensure!(
         args.filters.point_of_cell().is_none(),
-        "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
+        "--keep without a field is for 'sample' with --algorithm grid; use a field and its values"
     );
     exact_only(&args.run, &args.place)
 }
@@ -107,7 +107,7 @@ pub(crate) fn page_output(options: &args::PageOptions, inputs: &[&Path]) -> Resu
     page(options.max_points())?;
     ensure!(
         path != Path::new("-"),
-        "--view -: a page beside another output can't go to stdout; give it a name"
+        "--view -: a page beside another output can't go to stdout; set a file name"
     );
     file("--view", path, &["html", "htm"], inputs)
 }
@@ -117,9 +117,11 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
     let allowed = many.merge.then_some("--recursive");
     match many.set_option().filter(|option| allowed != Some(*option)) {
         Some(option) if many.merge => {
-            bail!("{option} is for separate files, and --merge makes them one cloud; leave one out")
+            bail!(
+                "{option} cannot be used with --merge, which reads the files as one cloud; remove one"
+            )
         }
-        Some(option) => bail!("{option} is for several files; add --output-dir, or leave it out"),
+        Some(option) => bail!("{option} is for several files; add --output-dir, or remove it"),
         None => Ok(()),
     }
 }
@@ -128,7 +130,7 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
 pub(crate) fn amount(amount: Amount) -> Result<()> {
     ensure!(
         amount != Amount::Ratio(0.0),
-        "--ratio 0: chooses no point; give a ratio above 0 (-n 0 writes a file without points)"
+        "--ratio 0: chooses no point; use a ratio above 0 (-n 0 writes a file without points)"
     );
     let Err(error) = amount.limit(usize::MAX) else { return Ok(()) };
     match amount {
@@ -168,12 +170,12 @@ pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<
         path.display()
     );
     if let Some(option) = writing.copc_option() {
-        bail!("{option} is for COPC; give an output that ends in .copc.laz, or leave it out");
+        bail!("{option} is for COPC; use an output that ends in .copc.laz, or remove it");
     }
     cloud_output(path, inputs, writing, None)
 }
 
-/// As [`cloud`], of points in farthest-first order: [`Writing::levels`] are written as COPC.
+/// Like [`cloud`], of points in farthest-first order: [`Writing::levels`] are written as COPC.
 fn farthest_first(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
     if !writing.is_copc(path) {
         return cloud(path, inputs, writing);
@@ -204,7 +206,7 @@ fn cloud_output(
 pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
     match writing.set_option() {
         Some(option) => {
-            bail!("{option} is for the points written; add {output}, or leave it out")
+            bail!("{option} is for the points written; add {output}, or remove it")
         }
         None => Ok(()),
     }
@@ -229,7 +231,7 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
         "{option} {name}: the folder {} does not exist; create it first, or write elsewhere",
         folder.display()
     );
-    ensure!(!path.is_dir(), "{option} {name}: is a folder; give the name of a file");
+    ensure!(!path.is_dir(), "{option} {name}: is a folder; use the name of a file");
     ensure!(!inputs.contains(&path), "{option} {name}: is the input; write to another name");
     Ok(())
 }
@@ -250,7 +252,7 @@ fn different(option: &str, path: &Path, other: &str, other_path: Option<&Path>) 
     let name = path.display();
     ensure!(
         other_path != Some(path),
-        "{option} {name}: {other} names the same file; give two names"
+        "{option} {name}: {other} names the same file; use two names"
     );
     Ok(())
 }
@@ -287,11 +289,11 @@ pub(crate) fn device(
         Device::Cuda => {
             check_kind(DeviceKind::Gpu)?;
             if let Some(option) = placement.cpu_option() {
-                bail!("{option} is for the CPU; leave it out, or use --device cpu");
+                bail!("{option} is for the CPU; remove it, or use --device cpu");
             }
-            placement.present().map_err(|error| {
-                anyhow!("--device cuda: {error}; use --device cpu or leave it out")
-            })
+            placement
+                .present()
+                .map_err(|error| anyhow!("--device cuda: {error}; use --device cpu or remove it"))
         }
         Device::Auto if supports(DeviceKind::Cpu).is_err() => {
             // If neither device can do it, the CPU's reason is the relevant one.
@@ -326,7 +328,7 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
     device(place, &job, &|kind| algorithm.check(kind))?;
     ensure!(
         run.seed.is_none() || run.start == Some(StartAt::Random),
-        "--seed is for a random start; add --start random, or leave it out"
+        "--seed is for a random start; add --start random, or remove it"
     );
     Ok(())
 }
@@ -345,7 +347,7 @@ fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
     ];
     match options.into_iter().find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
         Some((_, option, algorithm)) => {
-            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; leave it out"))
+            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; remove it"))
         }
         None => Ok(()),
     }
@@ -360,29 +362,27 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
         (args.place.simd.is_some(), "--simd"),
     ];
     if let Some((_, option)) = exact_only.into_iter().find(|(is_set, _)| *is_set) {
-        bail!(
-            "{option} is for exact algorithms, and --algorithm {name} is approximate; leave it out"
-        );
+        bail!("{option} is for exact algorithms, and --algorithm {name} is approximate; remove it");
     }
     ensure!(
         run.start.is_none() || method.has_start(),
         "--start is for exact algorithms, npdu and fastpoint, not --algorithm {name}; \
-         leave it out"
+         remove it"
     );
     let keep = args.approximate.keep;
     let random_start = run.start == Some(StartAt::Random);
     ensure!(
         run.seed.is_none() || name == "random" || keep == Some(Keep::Random) || random_start,
-        "--seed is for --algorithm random, --keep random and --start random; leave it out"
+        "--seed is for --algorithm random, --keep random and --start random; remove it"
     );
     if keep == Some(Keep::Centroid) {
         ensure!(
             args.output.indices.is_none(),
-            "--keep centroid makes new points, which have no rows for --indices; leave it out"
+            "--keep centroid makes new points, which have no rows for --indices; remove it"
         );
         ensure!(
             !args.input.rows.f32,
-            "--f32 moves the cloud, and --keep centroid would write it there; leave one out"
+            "--f32 shifts the cloud, and --keep centroid would write shifted positions; remove one"
         );
     }
     Ok(())

@@ -14,12 +14,12 @@ pub(crate) fn run(args: &args::Convert) -> Result<()> {
     let many = &args.many;
     ensure!(
         args.filters.point_of_cell().is_none(),
-        "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
+        "--keep without a field is for 'sample' with --algorithm grid; use a field and its values"
     );
     if many.output_dir.is_some() || many.one.is_some() {
         ensure!(
             args.output.is_none(),
-            "--output is one file, and --output-dir a folder of them; leave one out"
+            "--output and --output-dir cannot be used together; remove one"
         );
         return many::convert(args);
     }

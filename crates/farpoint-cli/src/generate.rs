@@ -44,11 +44,11 @@ fn labeled(kind: GeneratedKind) -> Result<Setting> {
     let names: Vec<_> = Setting::ALL.iter().map(|setting| setting.name()).collect();
     kind.setting().ok_or_else(|| {
         let names = names.join(" and ");
-        anyhow::anyhow!("--labels is for {names}, and {} has no classes; leave it out", kind.name())
+        anyhow::anyhow!("--labels is for {names}, and {} has no classes; remove it", kind.name())
     })
 }
 
-/// Returns a cloud with columns red, green, blue or intensity, and label: -1 for points of no class.
+/// Returns a cloud with columns red, green, blue or intensity, and label: -1 for points without a class.
 fn with_columns(scene: Labeled) -> Cloud {
     let mut cloud = Cloud::new(Coordinates::F32(scene.points));
     match scene.paint {

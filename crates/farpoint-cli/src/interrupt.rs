@@ -59,6 +59,6 @@ pub(crate) fn defer_exit() -> &'static AtomicBool {
 
 /// Ends the process as an interrupt does, after removing its temporary files.
 pub(crate) fn end() -> ! {
-    temporary::remove_own();
+    temporary::remove_temporaries();
     std::process::exit(STATUS)
 }

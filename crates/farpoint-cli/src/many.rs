@@ -64,9 +64,7 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
     check::sample_options(args)?;
     let single_file = [(args.output.indices.is_some(), "--indices"), (args.stats, "--stats")];
     if let Some((_, option)) = single_file.into_iter().find(|(is_set, _)| *is_set) {
-        bail!(
-            "{option} is for a single file; leave it out, or sample one file without --output-dir"
-        );
+        bail!("{option} is for a single file; remove it, or sample one file without --output-dir");
     }
     let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
     let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "sampling");
@@ -98,6 +96,11 @@ fn on_one_gpu(mut request: Request) -> Result<Request> {
     Ok(request)
 }
 
+/// Returns whether an argument may name inputs: an existing path, a pattern or a list.
+fn is_input(path: &Path) -> bool {
+    path.exists() || names_several(path)
+}
+
 impl ManyFiles<'_> {
     fn run(self) -> Result<()> {
         if let Some([input, output]) = self.many.one.as_deref() {
@@ -118,12 +121,12 @@ impl ManyFiles<'_> {
                 out.display()
             ));
         }
-        let concurrency = self.concurrency(batch.left().len());
+        let concurrency = self.concurrency(batch.remaining().len());
         let executor = self.executor(concurrency.threads)?;
         let stop = interrupt::defer_exit();
         let result = self.work(&batch, &executor, &concurrency);
         let files = batch.files().len();
-        let remaining = batch.left().to_vec();
+        let remaining = batch.remaining().to_vec();
         let rows = batch.close();
         result?;
         if stop.load(Ordering::SeqCst) {
@@ -140,6 +143,14 @@ impl ManyFiles<'_> {
     /// Checks the options before any file is looked for; returns the output folder.
     fn check(&self) -> Result<&Path> {
         let Some(out) = &self.many.output_dir else {
+            // A length with a space, or an output without -o.
+            if let Some(absent) = self.many.more.iter().find(|path| !is_input(path)) {
+                bail!(
+                    "{0}: no such file, and several inputs need --output-dir; an output is named with -o {0}, and a \
+                     length and its unit are one word, as in 5cm",
+                    absent.display()
+                );
+            }
             bail!(
                 "{}: several inputs need --output-dir DIR for their outputs, or --merge to make \
                  them one cloud",
@@ -148,7 +159,7 @@ impl ManyFiles<'_> {
         };
         ensure!(
             !out.is_file(),
-            "--output-dir {}: is a file; give the name of a folder",
+            "--output-dir {}: is a file; use the name of a folder",
             out.display()
         );
         if let Some(format) = self.request.writing.format {
@@ -186,7 +197,7 @@ impl ManyFiles<'_> {
         executor: &Executor,
         concurrency: &Concurrency,
     ) -> Result<(), farpoint_pipeline::Error> {
-        let (all, done) = (batch.left().len(), AtomicUsize::new(0));
+        let (all, done) = (batch.remaining().len(), AtomicUsize::new(0));
         let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
         farpoint_pipeline::run(
             batch,

@@ -4,7 +4,7 @@ use crate::progress::ProgressWatch;
 use crate::view::{Page, Panes, Sequence, Subject};
 use crate::{args, check, input, many, report, view};
 use anyhow::{Result, bail, ensure};
-use farpoint_pipeline::{Files, Taken};
+use farpoint_pipeline::{Files, SampledCloud};
 use std::path::Path;
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
         selection.refuse("a single file")?;
         ensure!(
             args.page.view.is_none(),
-            "--view shows one cloud; leave it out, or add --merge to take all files as one"
+            "--view shows one cloud; remove it, or add --merge to take all files as one"
         );
         return many::order(args);
     }
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
 }
 
 /// Returns the requested page of the computed order, and its path.
-fn page<'a>(args: &'a args::Order, sampled: &Taken<'_>) -> Result<Option<(&'a Path, Page)>> {
+fn page<'a>(args: &'a args::Order, sampled: &SampledCloud<'_>) -> Result<Option<(&'a Path, Page)>> {
     let Some(path) = &args.page.view else { return Ok(None) };
     let sequence = Sequence::first(&sampled.finished.outcome, args.page.max_points().0);
     let page = Page::of(&Subject::of(sampled, args.up), sequence, &Panes::default())?;

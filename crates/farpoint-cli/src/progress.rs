@@ -69,12 +69,12 @@ impl Progress {
         Self::counting(verb, subject, "samples")
     }
 
-    /// As [`Progress::start`], for work whose steps are files.
+    /// Like [`Progress::start`], for work whose steps are files.
     pub(crate) fn of_files(verb: &'static str, subject: &str) -> Self {
         Self::counting(verb, subject, "files")
     }
 
-    /// As [`Progress::start`], for work that counts something else.
+    /// Like [`Progress::start`], for work that counts something else.
     pub(crate) fn counting(verb: &'static str, subject: &str, unit: &'static str) -> Self {
         let shared = Arc::new(Shared {
             done: AtomicU64::new(0),
@@ -97,7 +97,7 @@ impl Progress {
 
     /// Progress callback of the sampler.
     pub(crate) fn step(&self, step: Step) -> ControlFlow<()> {
-        self.count(step.samples, step.wanted);
+        self.count(step.samples, step.total);
         ControlFlow::Continue(())
     }
 
@@ -161,11 +161,11 @@ impl Watch for ProgressWatch {
         *current = Some(CurrentStage { progress, writes });
     }
 
-    fn tell(&self, kind: Kind, text: &str) {
+    fn report(&self, kind: Kind, text: &str) {
         messages::print_message(kind, text);
     }
 
-    fn did(&self, work: &str, method: &str) {
+    fn detail(&self, work: &str, method: &str) {
         messages::stage(work, method);
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn print_sample(args: &args::Sample, finished: &Finished) -> Result<(
     print(&args.report, object, &table, stdout_used)?;
     if outputs == [None; 2] && args.report.json.is_none() {
         messages::note(
-            "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
+            "nothing was written; add -o FILE for the points, or --indices FILE.npy for their rows",
         );
     }
     Ok(())

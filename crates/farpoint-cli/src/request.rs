@@ -6,16 +6,16 @@ use crate::args::{
 };
 use anyhow::{Result, anyhow, bail};
 use farpoint::approximate;
-use farpoint_pipeline::{self as files, Limits, Request, Rows, Wanted};
+use farpoint_pipeline::{self as files, Limits, Request, Rows, SampleSize};
 
 impl args::AmountArgs {
     /// Returns the requested number of points.
-    pub(crate) fn requested(&self) -> Result<Wanted> {
+    pub(crate) fn requested(&self) -> Result<SampleSize> {
         Ok(match (&self.count, &self.ratio, self.cell, self.spacing) {
-            (Some(count), ..) => Wanted::Count(count.0),
-            (_, Some(ratio), ..) => Wanted::Ratio(ratio.0),
-            (_, _, Some(cell), _) => Wanted::Cell(cell),
-            (.., Some(spacing)) => Wanted::Spacing(spacing),
+            (Some(count), ..) => SampleSize::Count(count.0),
+            (_, Some(ratio), ..) => SampleSize::Ratio(ratio.0),
+            (_, _, Some(cell), _) => SampleSize::Cell(cell),
+            (.., Some(spacing)) => SampleSize::Spacing(spacing),
             _ => bail!("no amount is given; add --count, --ratio or --spacing"),
         })
     }
@@ -25,8 +25,8 @@ impl Sample {
     /// Builds the request for each file.
     pub(crate) fn request(&self) -> Result<Request> {
         let memory = self.memory.map(|size| size.0);
-        let wanted = self.amount.requested()?;
-        let request = sampling_request(wanted, &self.input, &self.filters, &self.run, &self.place)?;
+        let size = self.amount.requested()?;
+        let request = sampling_request(size, &self.input, &self.filters, &self.run, &self.place)?;
         Ok(Request {
             method: method(&self.run, Some(&self.approximate)),
             sorted: self.output.sorted,
@@ -42,7 +42,7 @@ impl Order {
     pub(crate) fn request(&self) -> Result<Request> {
         let Self { input, filters, run, place, .. } = self;
         with_writer(
-            sampling_request(Wanted::Order, input, filters, run, place)?,
+            sampling_request(SampleSize::Order, input, filters, run, place)?,
             &self.output.writing,
         )
     }
@@ -52,7 +52,7 @@ impl View {
     /// Builds the request for the file.
     pub(crate) fn request(&self) -> Result<Request> {
         let Self { input, filters, run, place, .. } = self;
-        sampling_request(Wanted::AtMost(self.points.0), input, filters, run, place)
+        sampling_request(SampleSize::AtMost(self.points.0), input, filters, run, place)
     }
 }
 
@@ -64,14 +64,14 @@ impl Convert {
             rows: Rows { drop_zeros: self.drop_zeros, single: false },
             filter: self.filters.filter().map_err(|error| anyhow!(error))?,
             command: true,
-            ..with_writer(Request::new(Wanted::All), &self.writing)?
+            ..with_writer(Request::new(SampleSize::All), &self.writing)?
         })
     }
 }
 
 /// Builds a request for points of the input.
 fn sampling_request(
-    wanted: Wanted,
+    size: SampleSize,
     input: &Input,
     filters: &Filters,
     run: &Run,
@@ -86,7 +86,7 @@ fn sampling_request(
         start: run.start.as_ref().map(|start| start.with_seed(run.seed.unwrap_or(0))),
         place: place.place(),
         command: true,
-        ..Request::new(wanted)
+        ..Request::new(size)
     })
 }
 

@@ -29,14 +29,14 @@ pub enum Error {
     },
     /// The GPU has too little memory.
     #[error(
-        "out of GPU memory: {what} needs {wanted} bytes, and {free} of {total} bytes are free{}",
+        "out of GPU memory: {what} needs {requested} bytes, and {free} of {total} bytes are free{}",
         fitting(*.fit)
     )]
     OutOfMemory {
         /// Purpose of the memory.
         what: &'static str,
         /// Bytes requested.
-        wanted: usize,
+        requested: usize,
         /// Bytes free at the time of the refusal.
         free: usize,
         /// Bytes of the device's memory.
@@ -46,12 +46,12 @@ pub enum Error {
     },
     /// A cloud is larger than its GPU, and the host has too little memory for the rest.
     #[error(
-        "out of host memory: the part of the cloud that does not fit the GPU needs {wanted} bytes, and {free} are \
+        "out of host memory: the part of the cloud that does not fit the GPU needs {requested} bytes, and {free} are \
          available; use several GPUs, or sample on the CPU or through the disk (--memory)"
     )]
     OutOfHostMemory {
         /// Bytes of host memory requested.
-        wanted: usize,
+        requested: usize,
         /// Bytes available: the free memory less a sixteenth.
         free: usize,
     },
@@ -142,7 +142,13 @@ mod tests {
     use super::*;
 
     fn out_of_memory(free: usize) -> Error {
-        Error::OutOfMemory { what: "scratch memory", wanted: 4_200, free, total: 9_000, fit: None }
+        Error::OutOfMemory {
+            what: "scratch memory",
+            requested: 4_200,
+            free,
+            total: 9_000,
+            fit: None,
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Gpu {
     /// of that code without such a card; results are the same, times are not.
     ///
     /// # Errors
-    /// As [`Gpu::new`].
+    /// Same as [`Gpu::new`].
     #[doc(hidden)]
     pub fn with_capability(ordinal: usize, max_capability: u32) -> Result<Self, Error> {
         Self::open(ordinal, Some(max_capability))

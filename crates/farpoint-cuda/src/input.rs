@@ -53,7 +53,7 @@ pub(crate) fn check_points<T>(points: u64, clouds: usize, rows: usize) -> Result
     check_aligned::<T>(points, "points")
 }
 
-/// Refuses an address that is not aligned for this type.
+/// Returns an error if an address is not aligned for this type.
 pub(crate) fn check_aligned<N>(address: u64, name: &str) -> Result<(), Error> {
     if address.is_multiple_of(size_of::<N>() as u64) {
         return Ok(());

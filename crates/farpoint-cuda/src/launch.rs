@@ -82,7 +82,7 @@ impl Launch {
     }
 
     /// # Safety
-    /// As `start`.
+    /// Same as `start`.
     unsafe fn start_clusters(
         self,
         stream: sys::CUstream,

@@ -29,7 +29,7 @@ impl<T: Element> Buffer<T> {
         match unsafe { sys::cuMemAllocAsync(&mut pointer, bytes.max(1), stream.handle()) } {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 let (free, total) = gpu.memory()?;
-                return Err(Error::OutOfMemory { what, wanted: bytes, free, total, fit: None });
+                return Err(Error::OutOfMemory { what, requested: bytes, free, total, fit: None });
             }
             code => gpu.check("cuMemAllocAsync", code)?,
         }
@@ -39,7 +39,7 @@ impl<T: Element> Buffer<T> {
     /// Uploads a copy of `values`, which may change as soon as this returns.
     ///
     /// # Errors
-    /// As [`Buffer::new`] and [`Buffer::write`].
+    /// Same as [`Buffer::new`] and [`Buffer::write`].
     pub fn upload(stream: &Stream, values: &[T], what: &'static str) -> Result<Self, Error> {
         let mut buffer = Self::new(stream, values.len(), what)?;
         buffer.write(0, values)?;

@@ -70,8 +70,8 @@ impl Pages {
         let out_of_memory = code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY;
         match (run.host, out_of_memory) {
             (true, true) => {
-                let (wanted, free) = (run.bytes, host::available().unwrap_or(0));
-                Err(Error::OutOfHostMemory { wanted, free })
+                let (requested, free) = (run.bytes, host::available().unwrap_or(0));
+                Err(Error::OutOfHostMemory { requested, free })
             }
             (true, false) => Err(Error::Unsupported(format!(
                 "the driver can't map host memory for GPU {} ({}), so a cloud must fit its memory; \
@@ -82,7 +82,7 @@ impl Pages {
             (false, true) => {
                 let (free, total) = gpu.memory()?;
                 let what = "a part of the cloud";
-                Err(Error::OutOfMemory { what, wanted: run.bytes, free, total, fit: None })
+                Err(Error::OutOfMemory { what, requested: run.bytes, free, total, fit: None })
             }
             (false, false) => Err(check("cuMemCreate", code).expect_err("it failed")),
         }

@@ -6,6 +6,6 @@
 pub struct Placement {
     /// Bytes of coordinates, samples and scratch memory, on all GPUs and in host memory.
     pub bytes: usize,
-    /// Bytes of these in host memory, as they don't fit the GPUs; 0 if they do. The larger, the slower the sampling.
+    /// Bytes of these in host memory because they do not fit on the GPUs, otherwise 0. The more, the slower.
     pub host: usize,
 }

@@ -85,7 +85,7 @@ mod tests {
     fn launches_are_reported_together_and_canceled_together() {
         let mut seen = Vec::new();
         let mut observer = |progress: Progress| {
-            seen.push((progress.samples, progress.wanted));
+            seen.push((progress.samples, progress.total));
             if progress.samples < 60 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let watch = Watch::new(Some(&mut observer), 100, farpoint::Error::Cancelled);

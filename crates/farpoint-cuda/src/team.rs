@@ -39,7 +39,7 @@ impl Teams {
     /// headers, and their size in bytes: they are zeroed first if blocks synchronize by them.
     ///
     /// # Safety
-    /// As [`Launch::start`]; the headers must be memory of that size that nothing else uses.
+    /// Same as [`Launch::start`]; the headers must be memory of that size that nothing else uses.
     pub(crate) unsafe fn start<A: Copy>(
         self,
         stream: &Stream,

@@ -151,7 +151,7 @@ fn batches_match_their_clouds() {
         }
     }
     let error = Sampler::count(2).on(&device).sample_batch(&clouds).unwrap_err();
-    let source = Box::new(farpoint::Error::TooManySamples { wanted: 2, points: 1 });
+    let source = Box::new(farpoint::Error::TooManySamples { samples: 2, points: 1 });
     assert_eq!(error, Error::Sampling(farpoint::Error::InBatch { cloud: 1, source }));
     let none: [Vec<[f32; 3]>; 0] = [];
     assert!(Sampler::count(2).on(&device).sample_batch(&none).unwrap().is_empty());
@@ -197,7 +197,7 @@ fn runs_report_progress_and_can_be_canceled() {
         let mut seen = Vec::new();
         let mut observer = |progress: Progress| {
             seen.push(progress.samples);
-            assert_eq!(progress.wanted, 5_000);
+            assert_eq!(progress.total, 5_000);
             ControlFlow::Continue(())
         };
         let observed = job.on(&device).observe(&mut observer).sample(&cloud).unwrap();
@@ -338,7 +338,7 @@ fn out_of_memory_errors_give_the_bytes() {
     let stream = Stream::new(&device).unwrap();
     let bytes = 1 << 50;
     let error = Buffer::<u8>::new(&stream, bytes, "a test").err().unwrap();
-    assert!(matches!(error, Error::OutOfMemory { wanted: w, .. } if w == bytes), "{error:?}");
+    assert!(matches!(error, Error::OutOfMemory { requested: w, .. } if w == bytes), "{error:?}");
     // The next call works.
     let job = job(Amount::Count(2), Start::Index(0));
     compare(&device, &job, &CLOUD[..]);

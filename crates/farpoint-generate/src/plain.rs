@@ -16,7 +16,7 @@ pub fn lattice(n: usize) -> Vec<[f32; 3]> {
     (0..n).map(|i| [i % side, i / side % side, i / side / side].map(|k| k as f32)).collect()
 }
 
-/// Generates `n` points at equal steps of 1 along x.
+/// Generates `n` points along x, at a distance of 1.
 pub fn line(n: usize) -> Vec<[f32; 3]> {
     (0..n).map(|i| [i as f32, 0.0, 0.0]).collect()
 }

@@ -8,7 +8,7 @@ use crate::Format;
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::{Cloud, distinct};
 
-/// Target of a conversion.
+/// Target format of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Ply,

@@ -86,7 +86,7 @@ pub struct WriteOptions {
     pub format: Option<Format>,
     /// The encoding of PLY and PCD; other formats have only one.
     pub encoding: Option<Encoding>,
-    /// The layout of a text; from the output's extension unless set.
+    /// The layout of a text file; from the output's extension unless set.
     pub style: Option<TextStyle>,
     /// The type of the coordinates in PLY, PCD and NPY. Unless set, float32 for PCD, as its readers expect, and the
     /// type of the input for the others.
@@ -108,7 +108,7 @@ impl WriteOptions {
         Self { encoding: encoding.into(), ..self }
     }
 
-    /// Sets the layout of a text.
+    /// Sets the layout of a text file.
     pub fn style(self, style: impl Into<Option<TextStyle>>) -> Self {
         Self { style: style.into(), ..self }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, input, output, ratio, mebibytes] = &arguments[..] else {
-        return Err("give an input, an output, a ratio and a number of MiB".into());
+        return Err("pass an input, an output, a ratio and a number of MiB".into());
     };
     let job = Job::new(Amount::Ratio(ratio.parse()?), mebibytes.parse::<u64>()? << 20);
     let reader = Reader::open(Path::new(input), &ReadOptions::default(), Some(job.memory))?;

@@ -6,7 +6,7 @@ use farpoint_cuda::{Gpu, Gpus, Placement};
 
 /// Device request of a job.
 #[derive(Clone, Debug)]
-pub struct Where {
+pub struct DeviceOptions {
     /// The kind of device.
     pub device: Choice,
     /// The GPUs; the first unless set, and all if a cloud does not fit there.
@@ -16,7 +16,7 @@ pub struct Where {
     /// Instruction set of the CPU; the best of the machine unless set.
     pub level: Option<Level>,
     /// Receives warnings and notes, such as that a GPU was not used.
-    pub tell: fn(Kind, &str),
+    pub report: fn(Kind, &str),
 }
 
 /// Value of `--device`.
@@ -49,7 +49,7 @@ impl std::str::FromStr for Cards {
         let cards: Result<Vec<usize>, _> =
             text.split(',').map(|card| card.trim().parse()).collect();
         let cards =
-            cards.map_err(|_| "give a number (the first GPU is 0), several as 0,1, or 'all'")?;
+            cards.map_err(|_| "use a number (the first GPU is 0), several as 0,1, or 'all'")?;
         match cards.iter().enumerate().find(|(k, card)| cards[..*k].contains(card)) {
             Some((_, card)) => Err(format!("GPU {card} is named twice")),
             None => Ok(Self::These(cards)),
@@ -57,10 +57,10 @@ impl std::str::FromStr for Cards {
     }
 }
 
-impl Where {
+impl DeviceOptions {
     /// Requests all threads of the CPU.
     pub fn cpu() -> Self {
-        Self { device: Choice::Cpu, gpu: None, threads: None, level: None, tell: |_, _| () }
+        Self { device: Choice::Cpu, gpu: None, threads: None, level: None, report: |_, _| () }
     }
 
     /// Returns the requested CPU.
@@ -101,7 +101,7 @@ impl Where {
             }
             Choice::Auto => Device::Cpu(self.as_cpu()),
         };
-        Ok(Place { device: place, explicit: self.gpu.is_some(), tell: self.tell })
+        Ok(Place { device: place, explicit: self.gpu.is_some(), report: self.report })
     }
 
     /// Checks that there are GPUs of these numbers; opens none.
@@ -138,7 +138,7 @@ pub struct Place {
     device: Device,
     /// True if GPUs were named.
     explicit: bool,
-    tell: fn(Kind, &str),
+    report: fn(Kind, &str),
 }
 
 #[derive(Debug)]
@@ -183,7 +183,7 @@ impl Place {
             let note = format!(
                 "{host:.1} GiB of {bytes:.1} lie in host memory, as the GPU has no room for them"
             );
-            (self.tell)(Kind::Note, &note);
+            (self.report)(Kind::Note, &note);
         }
         self
     }
@@ -198,7 +198,7 @@ impl Place {
             Err(error @ farpoint_cuda::Error::OutOfMemory { .. }) if !self.explicit => {
                 match farpoint_cuda::device_count() {
                     Ok(2..) => {
-                        (self.tell)(Kind::Note, &format!("{error}; continuing with all GPUs"));
+                        (self.report)(Kind::Note, &format!("{error}; continuing with all GPUs"));
                         on_gpus(&Gpus::all()?)
                     }
                     _ => Err(error),
@@ -219,7 +219,7 @@ impl Place {
             Device::Gpu(gpus) => on_gpu(gpus).map_err(|error| error.to_string()),
             Device::Either(gpus, cpu) => on_gpu(gpus).or_else(|error| {
                 if !matches!(error, farpoint_cuda::Error::Sampling(_)) {
-                    (self.tell)(Kind::Warning, &format!("{error}; continuing on the CPU"));
+                    (self.report)(Kind::Warning, &format!("{error}; continuing on the CPU"));
                 }
                 on_cpu(cpu)
             }),

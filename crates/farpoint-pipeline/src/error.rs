@@ -9,7 +9,7 @@ use std::path::Path;
 pub enum Error {
     /// An argument can't be used.
     #[error("{name}: {what}; {fix}")]
-    Given {
+    Input {
         /// The path or option at fault.
         name: String,
         /// Description of the problem.
@@ -30,8 +30,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn given(name: &Path, what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self::Given { name: name.display().to_string(), what: what.into(), fix: fix.into() }
+    pub(crate) fn input(name: &Path, what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self::Input { name: name.display().to_string(), what: what.into(), fix: fix.into() }
     }
 
     pub(crate) fn system(name: &Path, source: io::Error, fix: &'static str) -> Self {

@@ -1,7 +1,7 @@
 //! The work on one of many files, in memory.
 
 use crate::notes::{Kind, Watch};
-use crate::{Choice, Done, Files, Method, Notes, Request, Stop, Wanted};
+use crate::{Choice, Done, Files, Method, Notes, Request, SampleSize, Stop};
 use farpoint::DeviceKind;
 use farpoint_io::Copc;
 use std::fs;
@@ -21,11 +21,11 @@ struct NoteCollector<'a> {
 }
 
 impl Watch for NoteCollector<'_> {
-    fn tell(&self, kind: Kind, text: &str) {
+    fn report(&self, kind: Kind, text: &str) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).add(kind, text);
     }
 
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         !self.stop.is_wanted()
     }
 }
@@ -101,7 +101,8 @@ impl Executor {
         fs::create_dir_all(folder)
             .map_err(|error| format!("{name}: {}: {error}", folder.display()))?;
         let request = &self.request;
-        let has_order = matches!(request.method, Method::Exact(_)) && request.wanted != Wanted::All;
+        let has_order =
+            matches!(request.method, Method::Exact(_)) && request.size != SampleSize::All;
         let copc = request.is_copc(output).then(|| request.copc.clone().unwrap_or(Copc::new([])));
         if let (Some(_), false) = (&copc, has_order) {
             let problem = "COPC has levels, which come from a farthest-first order";

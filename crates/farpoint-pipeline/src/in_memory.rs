@@ -6,7 +6,9 @@ use crate::disk::Error;
 use crate::merged::read_merged;
 use crate::notes::{Stage, Watch};
 use crate::text::name;
-use crate::{Chosen, Files, Finished, Job, Method, Outcome, Points, Request, Wanted, unit};
+use crate::{
+    Files, Finished, InputPoints, Job, Method, Outcome, Points, Request, SampleSize, unit,
+};
 use farpoint::{Amount, Start};
 use farpoint_io::{Cloud, Column, Copc, Filter, Format, Merged, ReadOptions, WriteOptions, memory};
 use std::ops::ControlFlow;
@@ -24,7 +26,7 @@ pub struct InMemory<'a> {
 
 /// A cloud with the points chosen from it.
 #[derive(Debug)]
-pub struct Taken<'a> {
+pub struct SampledCloud<'a> {
     request: &'a Request,
     files: Files<'a>,
     /// The whole cloud.
@@ -87,7 +89,7 @@ impl<'a> InMemory<'a> {
     ///
     /// # Errors
     /// If it can't be read, if none of its rows can be used, or if the cloud can't fulfill the request.
-    pub fn sample(self, watch: &dyn Watch) -> Result<Taken<'a>, Error> {
+    pub fn sample(self, watch: &dyn Watch) -> Result<SampledCloud<'a>, Error> {
         let Self { request, files, merged } = self;
         let Request { reading, filter, .. } = request;
         let (name, cloud, joined, read) = match &merged {
@@ -101,8 +103,8 @@ impl<'a> InMemory<'a> {
                 (name(path), cloud, None, seconds)
             }
         };
-        let (outcome, points, unit, single) = match request.wanted {
-            Wanted::All => {
+        let (outcome, points, unit, single) = match request.size {
+            SampleSize::All => {
                 let rows = converted(&cloud, &name, request.rows.drop_zeros, filter, watch)?;
                 (Outcome::of_rows(rows), cloud.len(), request.unit(&cloud, &name, watch)?, false)
             }
@@ -111,7 +113,7 @@ impl<'a> InMemory<'a> {
         let (points, samples) = (points as u64, outcome.indices.len() as u64);
         let (write, disk) = (None, None);
         let finished = Finished { name, points, samples, read, write, joined, disk, outcome };
-        Ok(Taken { request, files, cloud, finished, unit, single })
+        Ok(SampledCloud { request, files, cloud, finished, unit, single })
     }
 }
 
@@ -138,7 +140,7 @@ fn sample_cloud(
     memory::require(name, job.bytes(&input).max(copc_bytes))?;
     watch.stage(Stage::Sampling, name);
     let outcome = job.run(&input, &request.place, request.statistics, &|step| match watch
-        .step(step.samples, step.wanted)
+        .step(step.samples, step.total)
     {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
@@ -148,7 +150,7 @@ fn sample_cloud(
     Ok((outcome, input.of, unit, matches!(input.points, Points::F32(_))))
 }
 
-impl Taken<'_> {
+impl SampledCloud<'_> {
     /// Returns the number of points that could be chosen: without those of NaN and infinity.
     pub fn usable(&self) -> usize {
         self.finished.points as usize - self.finished.outcome.dropped
@@ -199,7 +201,7 @@ impl Taken<'_> {
         if request.sorted && made.is_none() && !copc {
             indices.sort_unstable();
         }
-        if request.wanted == Wanted::Order && !copc {
+        if request.size == SampleSize::Order && !copc {
             add_spacing(cloud, indices, distances, *single);
         }
         request.writing(self.unit).copc(levels)
@@ -209,21 +211,21 @@ impl Taken<'_> {
 impl Request {
     /// Returns the unit of a cloud in meters.
     pub(crate) fn unit(&self, cloud: &Cloud, name: &str, watch: &dyn Watch) -> Result<f64, Error> {
-        let amount = match self.wanted {
-            Wanted::Cell(_) if self.command => "cell",
+        let amount = match self.size {
+            SampleSize::Cell(_) if self.command => "cell",
             _ => "spacing",
         };
         let option = |option: &str| format!("{}{option}", if self.command { "--" } else { "" });
         let [amount, scale] = [amount, "scale"].map(option);
-        let lengths = [(&*amount, self.wanted.length()), (&*scale, self.scale)];
+        let lengths = [(&*amount, self.size.length()), (&*scale, self.scale)];
         Ok(unit(cloud, name, &lengths, watch)?)
     }
 
     /// Returns the job on these points. An exact algorithm without a start begins at the first row that can be used.
-    fn job(&self, input: &Chosen<'_>, unit: f64) -> Job {
-        let amount = match self.wanted {
-            Wanted::AtMost(limit) if limit >= input.usable() => Amount::All,
-            wanted => wanted.amount(unit),
+    fn job(&self, input: &InputPoints<'_>, unit: f64) -> Job {
+        let amount = match self.size {
+            SampleSize::AtMost(limit) if limit >= input.usable() => Amount::All,
+            size => size.amount(unit),
         };
         let first = || input.first_usable().map_or(Start::First, Start::Index);
         let exact = matches!(self.method, Method::Exact(_));
@@ -231,7 +233,7 @@ impl Request {
     }
 
     /// Refuses a start that is left out.
-    fn check_start(&self, input: &Chosen<'_>) -> Result<(), Error> {
+    fn check_start(&self, input: &InputPoints<'_>) -> Result<(), Error> {
         let rows = match &self.start {
             Some(Start::Index(row)) => std::slice::from_ref(row),
             Some(Start::Indices(rows)) => rows,

@@ -5,13 +5,13 @@
 //! killed, Ray on machines; all three share the inputs, the manifest and the work on a file. Nothing is printed.
 //!
 //! ```no_run
-//! use farpoint_pipeline::{Batch, Concurrency, Executor, File, Notes, Request, Stop, Wanted, Where, expand, plan, run};
+//! use farpoint_pipeline::{Batch, Concurrency, Executor, File, Notes, Request, Stop, SampleSize, DeviceOptions, expand, plan, run};
 //! use std::path::Path;
 //! use std::sync::atomic::AtomicBool;
 //! let out = Path::new("thin");
 //! let files = plan(expand(&["scans".into()], true, Some(out))?, out, Some("laz"))?;
-//! let place = Where { threads: Some(1), ..Where::cpu() };
-//! let request = Request { place, ..Request::new(Wanted::Ratio(0.25)) };
+//! let place = DeviceOptions { threads: Some(1), ..DeviceOptions::cpu() };
+//! let request = Request { place, ..Request::new(SampleSize::Ratio(0.25)) };
 //! let batch = Batch::open(files, out, &request.digest(), false)?;
 //! let executor = Executor::new(request)?;
 //! // Files that may have ended a process: here, they are tried in this one.
@@ -47,24 +47,24 @@ pub mod text;
 mod through_disk;
 
 pub use batch::Batch;
-pub use batch::inputs::{Found, expand, names_several};
+pub use batch::inputs::{InputFile, expand, names_several};
 pub use batch::manifest::{MANIFEST, Manifest, TRIES_MOST};
 pub use batch::plan::{File, plan};
 pub use batch::row::{Done, Row, answer, read_answer};
 pub use batch::run::{Concurrency, Isolated, run};
 pub use cloud::choose::{narrowed, prepare};
 pub use cloud::length::{Length, unit};
-pub use cloud::listed::Listed;
+pub use cloud::listed::RowList;
 pub use cloud::points::{Points, Rows};
-pub use cloud::selection::{Chosen, Used};
-pub use device::{Cards, Choice, Place, Where};
+pub use cloud::selection::{InputPoints, RowSelection};
+pub use device::{Cards, Choice, DeviceOptions, Place};
 pub use error::Error;
 pub use executor::Executor;
-pub use in_memory::{InMemory, Taken, read};
+pub use in_memory::{InMemory, SampledCloud, read};
 pub use merged::{Joined, equal_rows, open_merged, read_merged};
 pub use notes::{Kind, Notes, Stage, Watch};
 pub use plan::Plan;
-pub use request::{Files, Limits, Method, Request, Wanted};
+pub use request::{Files, Limits, Method, Request, SampleSize};
 pub use sampling::{
     Figure, Finished, Job, Observer, Outcome, RanOn, Tiles, covering_radius, named,
 };

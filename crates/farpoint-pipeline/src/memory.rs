@@ -1,7 +1,7 @@
 //! Memory estimates of work before it begins: of a job, of a file that is read whole, of one of many files.
 
 use crate::disk::PROCESS;
-use crate::{Chosen, Job, Points, Request};
+use crate::{InputPoints, Job, Points, Request};
 use farpoint_io::{Format, NumberType, ReadOptions, Reader, summary};
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ impl Job {
     /// Returns the bytes that it takes on the CPU at least, besides the cloud: a copy of the coordinates with
     /// distances, and as much again for most algorithms, which order the copy. Measured: 37 to 53 bytes for each
     /// point in single precision, 82 for fastpoint.
-    pub fn bytes(&self, points: &Chosen<'_>) -> u64 {
+    pub fn bytes(&self, points: &InputPoints<'_>) -> u64 {
         let points = &points.points;
         let plain = match self {
             Self::Exact(job) => {
@@ -50,7 +50,7 @@ impl Request {
     /// Estimates the bytes for `points` points of `row` bytes each, with coordinates of `number` bytes. Measured with
     /// 3,000 to 4 million points in PLY, NPY, LAZ, text and E57, a quarter of them and all.
     fn estimate(&self, points: u64, row: u64, number: u64) -> u64 {
-        let amount = self.wanted.amount(1.0);
+        let amount = self.size.amount(1.0);
         let samples = amount.limit(points as usize).map_or(points, |samples| samples as u64);
         // The rows, coordinates and the sampler's copies; for samples, the output.
         let sampling = points.saturating_mul(3 * row + 12 * number);

@@ -23,7 +23,7 @@ pub struct Joined {
 /// Opens the files as one cloud; those that can't be read in parts may take `memory` bytes.
 ///
 /// # Errors
-/// As [`Merged::open`].
+/// Same as [`Merged::open`].
 pub fn open_merged(
     paths: &[PathBuf],
     reading: &ReadOptions,
@@ -40,7 +40,7 @@ pub fn open_merged(
 /// Reads all rows into memory, counts equal ones, and returns the seconds that this took.
 ///
 /// # Errors
-/// As [`Reader::load`].
+/// Same as [`Reader::load`].
 pub fn read_merged(
     merged: &Merged,
     watch: &dyn Watch,

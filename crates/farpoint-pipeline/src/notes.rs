@@ -49,16 +49,16 @@ pub trait Watch: Sync {
     fn stage(&self, _stage: Stage, _what: &str) {}
 
     /// Called with a warning or a note.
-    fn tell(&self, _kind: Kind, _text: &str) {}
+    fn report(&self, _kind: Kind, _text: &str) {}
 
     /// Called with a warning.
     fn warn(&self, text: &str) {
-        self.tell(Kind::Warning, text);
+        self.report(Kind::Warning, text);
     }
 
     /// Called with a note.
     fn note(&self, text: &str) {
-        self.tell(Kind::Note, text);
+        self.report(Kind::Note, text);
     }
 
     /// Called with the warnings of a file.
@@ -67,15 +67,15 @@ pub trait Watch: Sync {
     }
 
     /// Called with details for verbose output: the work done, and its method.
-    fn did(&self, _what: &str, _how: &str) {}
+    fn detail(&self, _what: &str, _how: &str) {}
 
-    /// Called with the number of chosen samples, of `wanted`; returns whether to go on.
-    fn step(&self, _samples: usize, _wanted: usize) -> bool {
-        self.goes_on()
+    /// Called with the number of chosen samples, of `total`; returns whether to go on.
+    fn step(&self, _samples: usize, _total: usize) -> bool {
+        self.should_continue()
     }
 
     /// Returns whether to go on.
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         true
     }
 }

@@ -64,7 +64,7 @@ impl Request {
         match large {
             Some((reader, memory)) => {
                 if let Some(listed) = &self.listed {
-                    let message = "is for clouds that fit in memory; leave it out";
+                    let message = "is for clouds that fit in memory; remove it";
                     refuse_if(true, &format!("{} {message}", listed.option()))?;
                 }
                 self.disk_plan(reader, memory, None, files).map(Plan::ThroughDisk)
@@ -109,7 +109,7 @@ impl Request {
     /// Plans the work on one file through the disk, whatever its size, with `memory` bytes of memory.
     ///
     /// # Errors
-    /// As [`disk::open`], and if an option is for clouds in memory.
+    /// Same as [`disk::open`], and if an option is for clouds in memory.
     pub fn through_disk<'a>(
         &'a self,
         files: Files<'a>,
@@ -144,17 +144,17 @@ impl Request {
         let limits = &self.limits;
         if !self.is_exact() {
             let is_set = limits.memory.is_some() || limits.spool.is_some();
-            refuse_if(is_set, "--memory and --spool are for exact algorithms; leave them out")?;
+            refuse_if(is_set, "--memory and --spool require an exact algorithm; remove them")?;
             return Ok(None);
         }
         refuse_if(
             limits.spool.is_none() && limits.resume,
-            "--resume needs the folder of the interrupted run; give it by --spool",
+            "--resume needs the folder of the interrupted run; set it with --spool",
         )?;
         if limits.memory.is_some() || limits.spool.is_none() {
             return Ok(limits.memory);
         }
-        let unknown = || "the free memory of this system is unknown; give --memory".to_owned();
+        let unknown = || "the free memory of this system is unknown; set --memory".to_owned();
         Ok(Some(share(memory::available().ok_or_else(unknown)?)))
     }
 
@@ -248,10 +248,10 @@ impl Request {
         let Some([option, what]) = self.unsupported_on_disk(files) else { return Ok(()) };
         Err(Error::Refused(match self.command {
             true => format!(
-                "{name}: {option} is for clouds in memory; leave it out, or allow more --memory"
+                "{name}: {option} is for clouds in memory; remove it, or allow more --memory"
             ),
             false => {
-                format!("{name}: {what} is for clouds in memory; leave it out, or leave memory out")
+                format!("{name}: {what} is for clouds in memory; remove it, or leave memory out")
             }
         }))
     }

@@ -1,13 +1,13 @@
 //! A request: the input, the rows, the amount, the sampler, its device and limits, and the outputs.
 
-use crate::{Length, Listed, Rows, Where};
+use crate::{DeviceOptions, Length, RowList, Rows};
 use farpoint::{Algorithm, Amount, Start, approximate};
 use farpoint_io::{Copc, Filter, ReadOptions, WriteOptions};
 use std::path::{Path, PathBuf};
 
 /// Amount of points to choose; lengths are in the unit of each file.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wanted {
+pub enum SampleSize {
     /// This number.
     Count(usize),
     /// This share of the rows that can be used.
@@ -24,7 +24,7 @@ pub enum Wanted {
     All,
 }
 
-impl Wanted {
+impl SampleSize {
     /// Returns its length, if it has one.
     pub(crate) fn length(self) -> Option<Length> {
         match self {
@@ -90,9 +90,9 @@ pub struct Request {
     /// Selection of the rows that are used, by position and attributes.
     pub filter: Filter,
     /// Selection of the rows that are used, by a file that lists them.
-    pub listed: Option<Listed>,
+    pub listed: Option<RowList>,
     /// Amount of points to choose.
-    pub wanted: Wanted,
+    pub size: SampleSize,
     /// The sampler.
     pub method: Method,
     /// Start of the sample; the first row that can be used unless set.
@@ -107,7 +107,7 @@ pub struct Request {
     /// format is set; others if this is set, and their format.
     pub copc: Option<Copc>,
     /// Device of the sampler.
-    pub place: Where,
+    pub place: DeviceOptions,
     /// Resource limits of the run.
     pub limits: Limits,
     /// True if operations of the sampler are counted.
@@ -118,12 +118,12 @@ pub struct Request {
 
 impl Request {
     /// Creates a request for an amount with all defaults.
-    pub fn new(wanted: Wanted) -> Self {
+    pub fn new(size: SampleSize) -> Self {
         Self {
             reading: ReadOptions::default(),
             rows: Rows::default(),
             filter: Filter::default(),
-            wanted,
+            size,
             method: Method::Exact(Algorithm::Auto),
             start: None,
             sorted: false,
@@ -131,7 +131,7 @@ impl Request {
             scale: None,
             copc: None,
             listed: None,
-            place: Where::cpu(),
+            place: DeviceOptions::cpu(),
             limits: Limits::default(),
             statistics: false,
             command: false,
@@ -148,7 +148,7 @@ impl Request {
 
     /// Returns a digest of all that changes outputs, in 16 digits: not of the exact algorithm and its device.
     pub fn digest(&self) -> String {
-        let Self { reading, rows, filter, wanted, method, start, .. } = self;
+        let Self { reading, rows, filter, size, method, start, .. } = self;
         let Self { sorted, writing, scale, copc, listed, .. } = self;
         let method = match method {
             Method::Exact(_) => "exact".to_owned(),
@@ -156,7 +156,7 @@ impl Request {
             Method::Centroids(method) => format!("centroids {method:?}"),
         };
         let text =
-            format!("1 {reading:?} {rows:?} {wanted:?} {method} {start:?} {writing:?} {scale:?}");
+            format!("1 {reading:?} {rows:?} {size:?} {method} {start:?} {writing:?} {scale:?}");
         let text = if filter.is_empty() { text } else { format!("{text} {filter}") };
         let text = listed.iter().fold(text, |text, listed| format!("{text} {listed:?}"));
         let text = if *sorted { text + " sorted" } else { text };
@@ -173,13 +173,13 @@ mod tests {
 
     #[test]
     fn digests_tell_options_apart_but_not_exact_algorithms() {
-        let options = Request::new(Wanted::Ratio(0.25));
+        let options = Request::new(SampleSize::Ratio(0.25));
         let peak = Request { method: Method::Exact(Algorithm::Naive), ..options.clone() };
         assert_eq!(options.digest(), peak.digest());
         let random = approximate::Method::Random { seed: 0 };
         let others = [
-            Request::new(Wanted::Ratio(0.5)),
-            Request::new(Wanted::Count(1)),
+            Request::new(SampleSize::Ratio(0.5)),
+            Request::new(SampleSize::Count(1)),
             Request { start: Some(Start::Index(1)), ..options.clone() },
             Request { method: Method::Approximate(random), ..options.clone() },
             Request { method: Method::Centroids(random), ..options.clone() },

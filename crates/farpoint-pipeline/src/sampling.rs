@@ -2,7 +2,7 @@
 //! sampled in memory.
 
 use crate::merged::Joined;
-use crate::{Chosen, Method, Where, each_chosen};
+use crate::{DeviceOptions, InputPoints, Method, each_chosen};
 use farpoint::approximate::{ApproximateSampler, Details};
 use farpoint::{
     Amount, BadRows, Cpu, Device, Level, Matcher, Measured, Progress, Sample, Sampler, Scalar,
@@ -48,7 +48,7 @@ impl Job {
     /// Returns the rows that it chooses of points, on a CPU.
     ///
     /// # Errors
-    /// As [`Sampler::sample`].
+    /// Same as [`Sampler::sample`].
     pub fn rows<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -63,11 +63,11 @@ impl Job {
     /// Runs the job. With `statistics`, counters are part of the outcome.
     ///
     /// # Errors
-    /// As [`Sampler::sample`], as text; and if a GPU was requested and there is none.
+    /// Same as [`Sampler::sample`], as text; and if a GPU was requested and there is none.
     pub fn run(
         self,
-        input: &Chosen<'_>,
-        place: &Where,
+        input: &InputPoints<'_>,
+        place: &DeviceOptions,
         statistics: bool,
         observer: Observer<'_>,
     ) -> Result<Outcome, String> {
@@ -93,14 +93,14 @@ impl Job {
 /// Runs an exact algorithm on the device that is requested or pays.
 fn run_exact(
     job: &Sampler,
-    input: &Chosen<'_>,
-    place: &Where,
+    input: &InputPoints<'_>,
+    place: &DeviceOptions,
     observer: Observer<'_>,
 ) -> Result<Outcome, String> {
     let has = |kind| job.algorithm.check(kind);
     let all = input.points.len() - input.left_out();
     let most = job.amount.limit(all).unwrap_or(0);
-    let chosen = place.choose(&has, || farpoint_cuda::fps::pays(all, most));
+    let chosen = place.choose(&has, || farpoint_cuda::fps::is_worthwhile(all, most));
     let chosen = chosen.map_err(|error| error.to_string())?;
     let placement = |gpus: &Gpus| each_chosen!(input, _all, some => gpus.placement(job, some));
     chosen.with_room(placement).run_on_all(
@@ -129,7 +129,7 @@ fn approximate<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     job: &ApproximateSampler,
     all: &[[T; 3]],
     points: &P,
-    place: &Where,
+    place: &DeviceOptions,
     observer: Observer<'_>,
 ) -> Result<Outcome, farpoint::Error> {
     let start = Instant::now();
@@ -154,7 +154,7 @@ fn approximate<T: Scalar, P: farpoint::Points<T> + ?Sized>(
 fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     job: &ApproximateSampler,
     points: &P,
-    place: &Where,
+    place: &DeviceOptions,
     observer: Observer<'_>,
 ) -> Result<Outcome, farpoint::Error> {
     let start = Instant::now();
@@ -179,7 +179,7 @@ fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
 /// Returns the largest distance of a point to the sample; bad rows don't count, and no sample covers nothing.
 ///
 /// # Errors
-/// As [`Matcher::nearest`].
+/// Same as [`Matcher::nearest`].
 pub fn covering_radius<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     points: &P,
     sample: &[[T; 3]],

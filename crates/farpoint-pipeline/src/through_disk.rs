@@ -26,7 +26,7 @@ impl ThroughDisk<'_> {
     /// Samples, and writes the outputs.
     ///
     /// # Errors
-    /// As [`disk::sample`].
+    /// Same as [`disk::sample`].
     pub fn run(self, watch: &dyn Watch) -> Result<Finished, Error> {
         let Self { request, files, reader, memory, joined } = self;
         let name = reader.name();
@@ -88,20 +88,20 @@ fn report_event(request: &Request, reader: &Reader, event: Event, watch: &dyn Wa
         }
         Event::Spooled { tiles, resumed } => {
             let how = if resumed { "the interrupted run's" } else { "made" };
-            watch.did(&format!("spool of {} tiles", count(tiles)), how);
+            watch.detail(&format!("spool of {} tiles", count(tiles)), how);
         }
-        Event::Band { samples, wanted, .. } => {
-            return watch.step(samples.min(wanted) as usize, wanted as usize);
+        Event::Band { samples, limit, .. } => {
+            return watch.step(samples.min(limit) as usize, limit as usize);
         }
         _ => {}
     }
-    watch.goes_on()
+    watch.should_continue()
 }
 
 impl Request {
     /// Returns the job through the disk, for a file whose unit is `unit` meters.
     fn disk_job(&self, unit: f64, memory: u64) -> disk::Job {
-        disk::Job::new(self.wanted.amount(unit), memory)
+        disk::Job::new(self.size.amount(unit), memory)
             .start(self.start.clone())
             .drop_zeros(self.rows.drop_zeros)
             .single(self.rows.single)

@@ -45,7 +45,7 @@ fn run<T: Scalar>(cloud: &[[T; 3]], ratio: f64, args: &Arguments) -> Result<(), 
     let mode = if args.get("mode") == Some("sweep") { Mode::Sweep } else { Mode::Rounds };
     let options = TileOptions::default()
         .resident(args.number("resident", 1.0)? > 0.0)
-        .most(args.number("narrow", 1e6)? as usize)
+        .max_candidates(args.number("narrow", 1e6)? as usize)
         .threads(threads == 2);
     for _ in 0..args.number("runs", 1.0)? as usize {
         let clock = Instant::now();
@@ -57,7 +57,7 @@ fn run<T: Scalar>(cloud: &[[T; 3]], ratio: f64, args: &Arguments) -> Result<(), 
         let plan = Plan::new(Amount::Ratio(ratio), tiled.starts(&Start::Index(0))?)
             .mode(mode)
             .deep(args.number("deep", 0.25)?)
-            .most(args.number("most", 16e6)? as u64);
+            .max_candidates(args.number("most", 16e6)? as u64);
         let clock = Instant::now();
         let workers = tiled.workers(options);
         let found = match threads {
@@ -84,8 +84,8 @@ fn report(counts: &Statistics, points: usize, samples: usize) {
         counts.most_rounds,
         counts.candidates as f64 / points as f64,
         percent(counts.undecided, counts.candidates as f64),
-        percent(counts.told_facts, samples as f64),
-        percent(counts.told_undecided, samples as f64),
+        percent(counts.sent_facts, samples as f64),
+        percent(counts.sent_undecided, samples as f64),
         counts.told_bounds,
         counts.points_read as f64 / points as f64,
         counts.calls,

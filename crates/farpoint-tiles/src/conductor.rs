@@ -35,7 +35,7 @@ pub struct Plan<T> {
     /// Order in which the tiles process a deep band.
     pub mode: Mode,
     /// Maximum number of candidates of a thin band in all tiles together; at least 1.
-    pub most: u64,
+    pub max_candidates: u64,
     /// Number of attempts per call before the run fails.
     pub tries: usize,
     /// Ratio of a deep band's floor to its largest squared distance; above 0, below 1. 1 for thin bands only.
@@ -51,8 +51,17 @@ pub struct Plan<T> {
 impl<T: Scalar> Plan<T> {
     /// Plans `amount` samples from these start points; 16 million candidates a band, five attempts per call.
     pub fn new(amount: Amount, starts: Vec<Entry<T>>) -> Self {
-        let (mode, most, tries, gather) = (Mode::Rounds, 1 << 24, 5, 256);
-        Self { amount, starts, mode, most, tries, deep: floor::DEEP, gather, carried: u64::MAX }
+        let (mode, max_candidates, tries, gather) = (Mode::Rounds, 1 << 24, 5, 256);
+        Self {
+            amount,
+            starts,
+            mode,
+            max_candidates,
+            tries,
+            deep: floor::DEEP,
+            gather,
+            carried: u64::MAX,
+        }
     }
 
     /// Sets the order in which the tiles process a deep band.
@@ -61,8 +70,8 @@ impl<T: Scalar> Plan<T> {
     }
 
     /// Sets the maximum number of candidates of a thin band, at least 1.
-    pub fn most(self, most: u64) -> Self {
-        Self { most: most.max(1), ..self }
+    pub fn max_candidates(self, max_candidates: u64) -> Self {
+        Self { max_candidates: max_candidates.max(1), ..self }
     }
 
     /// Sets the number of attempts per call before the run fails, at least 1.
@@ -108,7 +117,7 @@ pub struct Band<T> {
     /// Samples so far; the last band may exceed the amount.
     pub samples: u64,
     /// Maximum number of samples.
-    pub wanted: u64,
+    pub limit: u64,
     /// Upper bound of all remaining squared distances.
     pub largest: T,
     /// True for a deep band.
@@ -132,9 +141,9 @@ pub struct Statistics {
     /// Candidates that were undecided after the first round, or carried on by a sweep.
     pub undecided: u64,
     /// Facts sent to tiles.
-    pub told_facts: u64,
+    pub sent_facts: u64,
     /// Undecided points sent to tiles.
-    pub told_undecided: u64,
+    pub sent_undecided: u64,
     /// Bounds of pages sent to tiles.
     pub told_bounds: u64,
     /// Points of the pages that bands had to examine.
@@ -280,14 +289,14 @@ impl<T: Scalar> Conductor<T> {
         }
         self.check_end(transport)?;
         let (number, samples) = (self.finished - 1, self.samples);
-        let (wanted, largest) = (self.limit, self.largest());
-        Ok(Some(Band { number, samples, wanted, largest, deep }))
+        let (limit, largest) = (self.limit, self.largest());
+        Ok(Some(Band { number, samples, limit, largest, deep }))
     }
 
     /// Runs to the end.
     ///
     /// # Errors
-    /// As [`Conductor::advance`].
+    /// Same as [`Conductor::advance`].
     pub fn run(&mut self, transport: &mut dyn Transport<T>) -> Result<Outcome<T>, Error> {
         loop {
             self.advance(transport)?;

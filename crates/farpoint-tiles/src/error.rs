@@ -50,8 +50,8 @@ pub enum Error {
     },
     /// A tile's log ends before the bands that all tiles have finished.
     #[error(
-        "the log of tile {tile} has {has} finished bands, the run has {needed}; \
-         restore the log, or start the run again"
+        "the log of tile {tile} has {has} finished bands instead of {needed}; \
+         restore the log or restart the run"
     )]
     LogTooShort {
         /// Number of the tile.

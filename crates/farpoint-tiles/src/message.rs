@@ -36,7 +36,7 @@ pub enum Request<T> {
         floor: Key,
         /// Maximum number of candidates of a tile; only the first ones are kept. 0 for a deep band: bounds of pages
         /// are examined and nothing is read.
-        most: u64,
+        max_candidates: u64,
     },
     /// Count points by 16 bits of their keys: candidates of a prepared band, facts of a finished one.
     /// Answered by [`Reply::Counts`].
@@ -72,7 +72,7 @@ pub enum Request<T> {
         /// Number of points to skip.
         from: u64,
         /// Maximum number of points to return.
-        most: u64,
+        max_keys: u64,
     },
     /// Only duplicates of chosen points remain: choose those whose key is before the floor.
     /// Answered by [`Reply::Finished`].
@@ -202,7 +202,9 @@ impl<T: Scalar> Request<T> {
                 let out = begin(1).u64(*epoch).u32(*tile).u64(*finished).u64(tiles.len() as u64);
                 tiles.iter().fold(out, |out, corners| out.corners(corners)).end()
             }
-            Self::Prepare { band, floor, most } => begin(2).u64(*band).key(*floor).u64(*most).end(),
+            Self::Prepare { band, floor, max_candidates } => {
+                begin(2).u64(*band).key(*floor).u64(*max_candidates).end()
+            }
             Self::Count { band, of, prefix, bits } => {
                 let of = match of {
                     Counted::Candidates => 0,
@@ -222,7 +224,9 @@ impl<T: Scalar> Request<T> {
                 begin(5).u64(*band).key(*floor).u8(u8::from(*solved)).entries(facts).end()
             }
             Self::Largest => begin(6).end(),
-            Self::Chosen { band, from, most } => begin(7).u64(*band).u64(*from).u64(*most).end(),
+            Self::Chosen { band, from, max_keys } => {
+                begin(7).u64(*band).u64(*from).u64(*max_keys).end()
+            }
             Self::Fill { band, floor } => begin(8).u64(*band).key(*floor).end(),
         }
     }
@@ -243,7 +247,9 @@ impl<T: Scalar> Request<T> {
                 let tiles = (0..count).map(|_| from.corners()).collect::<Result<_, _>>()?;
                 Self::Begin { epoch, tile, tiles, finished }
             }
-            2 => Self::Prepare { band: from.u64()?, floor: from.key()?, most: from.u64()? },
+            2 => {
+                Self::Prepare { band: from.u64()?, floor: from.key()?, max_candidates: from.u64()? }
+            }
             3 => Self::decode_count(&mut from)?,
             4 => Self::decode_solve(&mut from)?,
             5 => Self::Finish {
@@ -253,7 +259,7 @@ impl<T: Scalar> Request<T> {
                 facts: from.entries()?,
             },
             6 => Self::Largest,
-            7 => Self::Chosen { band: from.u64()?, from: from.u64()?, most: from.u64()? },
+            7 => Self::Chosen { band: from.u64()?, from: from.u64()?, max_keys: from.u64()? },
             8 => Self::Fill { band: from.u64()?, floor: from.key()? },
             _ => return Err(from.error("unknown request")),
         };
@@ -392,7 +398,7 @@ mod tests {
         let (deep, keep, room, seen) = (true, false, 12, 4);
         vec![
             Request::Begin { epoch: 5, tile: 1, tiles: vec![corners; 2], finished: 3 },
-            Request::Prepare { band, floor, most: 10 },
+            Request::Prepare { band, floor, max_candidates: 10 },
             Request::Count { band, of: Counted::Facts, prefix: 1 << 100, bits: 32 },
             Request::Solve(Solve {
                 band,
@@ -408,7 +414,7 @@ mod tests {
             }),
             Request::Finish { band, floor, solved: true, facts: entries(1) },
             Request::Largest,
-            Request::Chosen { band, from: 1, most: 2 },
+            Request::Chosen { band, from: 1, max_keys: 2 },
             Request::Fill { band, floor },
         ]
     }

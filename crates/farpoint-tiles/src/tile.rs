@@ -25,7 +25,7 @@ pub struct TileOptions {
     /// Pages that stay in memory between thin bands, if the tile is not resident.
     pub cached_pages: usize,
     /// Maximum number of candidates of a deep band that are processed at a time.
-    pub most: usize,
+    pub max_candidates: usize,
     /// Instruction set; by default the best of this machine.
     pub level: Option<Level>,
     /// Uses the threads of the current rayon pool. Leave it off if tiles are called in parallel.
@@ -34,7 +34,13 @@ pub struct TileOptions {
 
 impl Default for TileOptions {
     fn default() -> Self {
-        Self { resident: true, cached_pages: 4096, most: 1 << 20, level: None, threads: false }
+        Self {
+            resident: true,
+            cached_pages: 4096,
+            max_candidates: 1 << 20,
+            level: None,
+            threads: false,
+        }
     }
 }
 
@@ -50,8 +56,8 @@ impl TileOptions {
     }
 
     /// Sets the maximum number of candidates of a deep band that are processed at a time; at least 1.
-    pub fn most(self, most: usize) -> Self {
-        Self { most: most.max(1), ..self }
+    pub fn max_candidates(self, max_candidates: usize) -> Self {
+        Self { max_candidates: max_candidates.max(1), ..self }
     }
 
     /// Sets the instruction set.
@@ -69,7 +75,7 @@ impl TileOptions {
 /// tile was created again.
 pub struct Tile<T: Scalar, S> {
     store: S,
-    most: usize,
+    max_candidates: usize,
     id: TileId,
     /// Boxes of all tiles.
     tiles: Vec<Corners<T>>,
@@ -89,7 +95,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         let level = options.level.unwrap_or_else(Level::detect);
         Self {
             store,
-            most: options.most.max(1),
+            max_candidates: options.max_candidates.max(1),
             id: 0,
             tiles: Vec::new(),
             points: TilePoints::new(options, level),
@@ -134,14 +140,16 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
                 self.begin(tile, tiles, finished)
             }
             _ if !self.begun => Ok(Reply::Behind { finished: 0 }),
-            Request::Prepare { band, floor, most } => self.prepare(band, floor, most),
+            Request::Prepare { band, floor, max_candidates } => {
+                self.prepare(band, floor, max_candidates)
+            }
             Request::Count { band, of, prefix, bits } => self.count(band, of, prefix, bits),
             Request::Solve(solve) => self.solve(solve),
             Request::Finish { band, floor, solved, facts } => {
                 self.finish(band, floor, solved, facts)
             }
             Request::Largest => self.largest(),
-            Request::Chosen { band, from, most } => self.chosen(band, from, most),
+            Request::Chosen { band, from, max_keys } => self.chosen(band, from, max_keys),
             Request::Fill { band, floor } => self.fill(band, floor),
         }
     }

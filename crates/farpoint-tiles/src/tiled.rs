@@ -155,7 +155,7 @@ impl<T> TiledSample<T> {
 /// Samples a cloud whose tiles are reached through a transport.
 ///
 /// # Errors
-/// As [`Conductor::begin`] and [`Conductor::advance`].
+/// Same as [`Conductor::begin`] and [`Conductor::advance`].
 pub fn sample<T: Scalar>(
     plan: Plan<T>,
     tiles: TileId,

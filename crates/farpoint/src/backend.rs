@@ -1,5 +1,5 @@
-//! Internals shared by the backends and bindings of this project: checked jobs, batches on threads.
-//! Not for users: crates that use it pin the exact version.
+//! Internals shared by the backends and bindings of this project: validated jobs, batches on threads.
+//! Not part of the public interface; crates that use it pin the exact version.
 
 pub use crate::fps::prepared::Prepared as PreparedCloud;
 use crate::memory as vectors;

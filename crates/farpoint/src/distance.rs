@@ -1,5 +1,5 @@
 //! The squared distance, written once for all vector code: `(dx*dx + dy*dy) + dz*dz`, further
-//! axes added left to right, each operation rounded on its own.
+//! axes added left to right, each operation rounded separately.
 
 use crate::simd::Simd;
 

@@ -8,11 +8,11 @@ use thiserror::Error;
 pub enum Error {
     /// More samples than points.
     #[error(
-        "cannot take {wanted} samples from a cloud of {points} points; request at most {points}"
+        "cannot take {samples} samples from a cloud of {points} points; request at most {points}"
     )]
     TooManySamples {
         /// Samples requested.
-        wanted: usize,
+        samples: usize,
         /// Usable points in the cloud.
         points: usize,
     },
@@ -22,7 +22,7 @@ pub enum Error {
     /// A row holds NaN or infinity.
     #[error(
         "{count} of {points} rows hold NaN or infinity, the first is row {first}; \
-         remove them or ask to leave them out"
+         remove them or set `bad_rows` to skip them"
     )]
     BadRows {
         /// First bad row.
@@ -53,7 +53,7 @@ pub enum Error {
         index: usize,
     },
     /// An index of a row that is not selected.
-    #[error("{what} index {index} is not one of the selected rows; give one of them")]
+    #[error("{what} index {index} is not one of the selected rows; pass one of them")]
     NotSelected {
         /// Kind of index: `"start"`, `"sample"` or `"nearest"`.
         what: &'static str,
@@ -84,7 +84,7 @@ pub enum Error {
         places: [usize; 2],
     },
     /// An empty list of start indices.
-    #[error("the list of start indices is empty; give at least one")]
+    #[error("the list of start indices is empty; pass at least one")]
     NoStart,
     /// More start indices than samples.
     #[error("{starts} start indices do not fit in {samples} samples")]
@@ -94,11 +94,24 @@ pub enum Error {
         /// Samples requested.
         samples: usize,
     },
+    /// A level of a network with no point, or with more points than the level before it.
+    #[error("level {level} has {count} points; give 1 to {limit}, as levels must not grow")]
+    BadLevel {
+        /// Number of the level, from 0.
+        level: usize,
+        /// Points requested.
+        count: usize,
+        /// Points of the level before, or of the sample.
+        limit: usize,
+    },
+    /// Levels of a sample with several start points.
+    #[error("levels are those of a sample from one start, and this one has {0}; sample from one")]
+    LevelsOfStarts(usize),
     /// Too few samples for a measure.
-    #[error("got {given} samples, but at least {needed} are needed")]
+    #[error("got {samples} samples, but at least {needed} are needed")]
     TooFewSamples {
         /// Number of samples.
-        given: usize,
+        samples: usize,
         /// Number required.
         needed: usize,
     },
@@ -110,8 +123,8 @@ pub enum Error {
         /// Points in the cloud.
         points: usize,
     },
-    /// A ratio outside 0..=1.
-    #[error("ratio {0} is outside 0..=1")]
+    /// A ratio that is not between 0 and 1.
+    #[error("ratio {0} is not between 0 and 1")]
     BadRatio(f64),
     /// A spacing that is negative, NaN or infinite.
     #[error("spacing {0} is not a finite number of at least 0")]
@@ -156,7 +169,7 @@ pub enum Error {
     },
     /// A start for a method that does not start at a point.
     #[error(
-        "a start is for npdu and fastpoint, not for {0}, which does not start at a point; leave it out"
+        "a start is for npdu and fastpoint, not for {0}, which does not start at a point; remove it"
     )]
     StartNotForMethod(&'static str),
     /// An algorithm, method or option that the device does not have.
@@ -170,12 +183,12 @@ pub enum Error {
         instead: String,
     },
     /// An option of an algorithm out of range.
-    #[error("{name} = {given} is outside {range}")]
+    #[error("{name} = {value} is outside {range}")]
     BadOption {
         /// The option.
         name: &'static str,
         /// The value.
-        given: String,
+        value: String,
         /// The valid values.
         range: &'static str,
     },

@@ -19,7 +19,7 @@
 //! # What exact means
 //!
 //! * The squared distance is computed as `(dx*dx + dy*dy) + dz*dz`, further dimensions
-//!   appended left to right, each operation rounded on its own in the input's precision.
+//!   appended left to right, each operation rounded separately in the input's precision.
 //! * The next sample is the point with the largest distance to those chosen; among equals
 //!   the lowest index. A chosen point is never chosen again: `m` indices are `m` different
 //!   ones, duplicates of chosen points following last in index order.

@@ -36,12 +36,12 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the best level of this machine.
+    /// Returns the best level that this machine supports.
     pub fn detect() -> Self {
         Self::available().last().copied().unwrap_or(Self::Portable)
     }
 
-    /// Returns all levels of this machine, the best last.
+    /// Returns all levels that this machine supports, the best last.
     pub fn available() -> Vec<Self> {
         let all = [Self::Portable, Self::Avx2, Self::Avx512];
         all.into_iter().filter(|level| level.is_available()).collect()

@@ -52,7 +52,7 @@ impl<'a> Watch<'a> {
         // While one thread reports, the others go on.
         if let Ok(mut observer) = observer.try_lock() {
             let covering_radius = f64::INFINITY;
-            let progress = Progress { samples, wanted: self.total, covering_radius };
+            let progress = Progress { samples, total: self.total, covering_radius };
             if observer(progress) == ControlFlow::Break(()) {
                 self.stopped.store(true, Ordering::Relaxed);
                 return false;
@@ -78,7 +78,7 @@ mod tests {
     fn the_observer_is_called_and_can_cancel() {
         let mut reports = Vec::new();
         let mut observer = |progress: Progress| {
-            reports.push((progress.samples, progress.wanted));
+            reports.push((progress.samples, progress.total));
             if reports.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let watch = Watch::new(Some(&mut observer), 50);

@@ -71,7 +71,7 @@ def _add_evaluate(commands: Any, run: Command) -> None:
     _add_stride(command)
     command.add_argument(
         "--protocol", choices=("val", "test"), default="val",
-        help="a scene's voxels once, or clouds of a point each until every point was in one",
+        help="a scene's voxels once, as for the paper's times, or clouds of a point each until every point was in one",
     )
     command.add_argument("--split", choices=("train", "val", "test"), default="val")
     _add_graphs(command, "one CUDA graph for the clouds of a scene in the protocol test (unless --no-graphs)")
@@ -167,7 +167,7 @@ def _add_samplers(command: Any) -> None:
     command.add_argument(
         "--samplers", default="peak", type=lambda text: [one for one in _split(text) if one],
         help="what chooses the points of the levels, by commas: see farpoint_segmentation.samplers; paper stands "
-        "for those of the paper's tables",
+        "for those of the paper's tables, on the first level as there",
     )
 
 

@@ -1,8 +1,8 @@
 """Evaluation of the accuracy and speed of a network on the scenes of a dataset, for several samplers.
 
 ``val`` is the protocol of the paper's times: a scene's occupied voxels as one cloud, metrics on voxels. ``test``:
-clouds of one point per voxel until every point was in one, logits averaged per point, metrics on all points.
-Every result is written at once, and existing results are not recomputed.
+clouds of one point per voxel until every point was in one, logits averaged per point, metrics on all points. The paper
+does not say which its scores are of. Every result is written at once, and existing results are not recomputed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .recipes import Recipe, known
 from .records import Option, SceneRecord, Seconds
 from .stopwatch import Replay, device_name, peak_memory, timed
 from .task import Task
-from .transforms import Cloud, cloud_of, height_axis, prepare_validation
+from .transforms import Cloud, cloud_of, height_axis, prepare_scene, prepare_validation
 from .voxels import Voxels, choose, draw, sub_cloud, voxels
 
 if TYPE_CHECKING:
@@ -176,14 +176,13 @@ def clouds(
     for name in names:
         cloud = cloud_of(source.read(name), device)
         chosen = choose(voxels(cloud.points, recipe.voxel).compact(), state)
-        axis = height_axis(recipe, network, "val")
-        yield timing.Input(name, *prepare_validation(cloud.rows(chosen), recipe, axis))
+        yield timing.Input(name, *prepare_scene(cloud, chosen, recipe, network))
 
 
 def _warm_up(task: Evaluation, samplers: Iterable[Sampler], prepared: _Prepared) -> None:
     """Runs a forward pass per sampler, so that one-time work of a GPU is not timed."""
     for sampler in samplers:
-        _forward(task, sampler, prepared.cloud.rows(prepared.chosen))
+        _forward(task, sampler, _whole(task, prepared))
 
 
 def _evaluate_scene(
@@ -213,9 +212,8 @@ def _validated(
     task: Evaluation, sampler: Sampler, prepared: _Prepared
 ) -> tuple[Tensor, Tensor, Seconds]:
     """Returns predictions and labels of voxels."""
-    cloud = prepared.cloud.rows(prepared.chosen)
-    logits, seconds = _forward(task, sampler, cloud)
-    return logits.argmax(dim=1), cloud.labels, seconds
+    logits, seconds = _forward(task, sampler, _whole(task, prepared))
+    return logits.argmax(dim=1), prepared.cloud.labels[prepared.chosen], seconds
 
 
 def _tested(
@@ -231,9 +229,10 @@ def _tested(
     for number in range(prepared.fullest):
         rows = sub_cloud(prepared.voxels, number)
         rows = rows[torch.randperm(len(rows), generator=generator).to(device)]
+        inputs = _part(task, cloud.rows(rows))
         if number == _LAUNCHED and task.uses_graph(sampler):
-            replay = _captured(task, sampler, cloud.rows(rows))
-        logits, seconds = _forward(task, sampler, cloud.rows(rows), replay)
+            replay = _captured(task, sampler, inputs)
+        logits, seconds = _forward(task, sampler, inputs, replay)
         # No row repeats within a cloud.
         sums[rows] += logits
         visits[rows] += 1
@@ -245,10 +244,10 @@ def _tested(
 
 
 def _forward(
-    task: Evaluation, sampler: Sampler, cloud: Cloud, replay: Replay | None = None
+    task: Evaluation, sampler: Sampler, inputs: tuple[Tensor, Tensor], replay: Replay | None = None
 ) -> tuple[Tensor, Seconds]:
     """Returns logits (N, C) of a cloud, and their time."""
-    points, features = _given(task, cloud)
+    points, features = (one[None] for one in inputs)
     if replay is not None:
         logits, seconds = replay(points, features)
     else:
@@ -257,16 +256,20 @@ def _forward(
     return logits[0].float(), seconds
 
 
-def _captured(task: Evaluation, sampler: Sampler, cloud: Cloud) -> Replay:
+def _captured(task: Evaluation, sampler: Sampler, inputs: tuple[Tensor, Tensor]) -> Replay:
+    points, features = inputs
     with _autocast(task):
-        return Replay(task.module, *_given(task, cloud), sampler)
+        return Replay(task.module, points[None], features[None], sampler)
 
 
-def _given(task: Evaluation, cloud: Cloud) -> tuple[Tensor, Tensor]:
-    """Returns the inputs of the network."""
-    axis = height_axis(task.recipe, task.network, task.protocol)
-    points, features = prepare_validation(cloud, task.recipe, axis)
-    return points[None], features[None]
+def _whole(task: Evaluation, prepared: _Prepared) -> tuple[Tensor, Tensor]:
+    """Returns the inputs of the network for a scene in "val"."""
+    return prepare_scene(prepared.cloud, prepared.chosen, task.recipe, task.network)
+
+
+def _part(task: Evaluation, cloud: Cloud) -> tuple[Tensor, Tensor]:
+    """Returns the inputs of the network for a cloud of a scene in "test"."""
+    return prepare_validation(cloud, task.recipe, height_axis(task.recipe, task.network, "test"))
 
 
 def _autocast(task: Evaluation) -> AbstractContextManager[object]:

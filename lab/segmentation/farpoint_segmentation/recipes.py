@@ -47,8 +47,9 @@ class Recipe:
     channels: int
     #: Mean and standard deviation of colors from 0 to 1; None without colors.
     color: tuple[tuple[float, float, float], tuple[float, float, float]] | None
-    #: Range of the random scale factor in training.
+    #: Range of the random scale factor in training, and whether all axes have the same.
     scale: tuple[float, float]
+    isotropic: bool
     #: Standard deviation and limit of the coordinate jitter in training; None for no jitter.
     jitter: tuple[float, float] | None
     #: Mean IoU used in the dataset's publications: ``kind`` of ``metrics.iou``.
@@ -67,7 +68,7 @@ class Training:
     schedule: Schedule
     #: Final learning rate of "cosine".
     floor: float
-    #: Epochs after which "steps" divides the learning rate by 10.
+    #: Epochs, counted from 1, with which "steps" divides the learning rate by 10.
     milestones: tuple[int, ...]
     epochs: int
     #: Number of passes over all scenes per epoch.
@@ -75,6 +76,7 @@ class Training:
     batch: int
     #: Label smoothing.
     smoothing: float
+    #: Weight decay, from which biases and other parameters of one dimension are exempt.
     weight_decay: float = 1e-4
     clip: float = 10.0
     #: Total number of steps, in place of epochs.
@@ -101,17 +103,17 @@ _RECIPES: dict[str, Recipe] = {
         data="s3dis", title="S3DIS", classes=_S3DIS, voxel=0.04, crop=24_000, radius=0.1, growth=2.0,
         channels=4,
         color=((0.5136457, 0.49523646, 0.44921124), (0.18308958, 0.18415008, 0.19252081)),
-        scale=(0.9, 1.1), jitter=(0.005, 0.02), metric="openpoints",
+        scale=(0.9, 1.1), isotropic=False, jitter=(0.005, 0.02), metric="openpoints",
     ),
     "scannet": Recipe(
         data="scannet", title="ScanNet", classes=_SCANNET, voxel=0.02, crop=64_000, radius=0.05,
         growth=2.0, channels=7,
         color=((0.46259782, 0.46253258, 0.46253258), (0.693565, 0.6852543, 0.68061745)),
-        scale=(0.8, 1.2), jitter=None, metric="openpoints",
+        scale=(0.8, 1.2), isotropic=True, jitter=None, metric="openpoints",
     ),
     "semantickitti": Recipe(
         data="semantickitti", title="SemanticKITTI", classes=_SEMANTICKITTI, voxel=0.06, crop=88_000,
-        radius=0.3, growth=2.5, channels=4, color=None, scale=(0.9, 1.1), jitter=(0.008, 0.03),
+        radius=0.3, growth=2.5, channels=4, color=None, scale=(0.9, 1.1), isotropic=True, jitter=(0.008, 0.03),
         metric="semantic-kitti",
     ),
 }
@@ -125,9 +127,9 @@ _TRAINING: dict[str, Training] = {
         rate=1e-3, schedule="steps", floor=0.0, milestones=(70, 90), epochs=100, repeats=6, batch=2,
         smoothing=0.0,
     ),
-    # The sources state no schedule.
+    # FastPoint's configuration: milestones that are never reached, so that the rate is constant.
     "semantickitti": Training(
-        rate=1e-3, schedule="cosine", floor=1e-5, milestones=(), epochs=50, repeats=1, batch=6,
+        rate=1e-3, schedule="steps", floor=0.0, milestones=(70, 90), epochs=50, repeats=1, batch=6,
         smoothing=0.0,
     ),
 }
@@ -135,7 +137,7 @@ _TRAINING: dict[str, Training] = {
 #: Batch sizes that differ from those of the dataset.
 _BATCHES = {
     ("semantickitti", "pointvector-l"): 4,
-    ("semantickitti", "pointmetabase-xl"): 2,
+    ("semantickitti", "pointmetabase-xl"): 4,
     ("semantickitti", "pointvector-xl"): 2,
 }
 

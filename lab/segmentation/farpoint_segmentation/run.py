@@ -27,6 +27,9 @@ EVERY = 100
 #: Number of threads that read scenes.
 READERS = min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
+#: Revision of what a step does, raised when one seed gives other bits: trainings of another are not resumed.
+REVISION = 2
+
 #: Keys missing in checkpoints of older releases.
 _LATER = ("classes", "folder", "scene_points", "names")
 
@@ -99,7 +102,7 @@ class Run(Task):
         """Return the description that identifies the training of a checkpoint."""
         return {
             "network": self.network, "data": self.recipe.data, "sampler": self.sampler.name,
-            "recipe": self.name, "seed": self.seed, "steps": self.steps, "crop": self.points,
+            "recipe": self.name, "revision": REVISION, "seed": self.seed, "steps": self.steps, "crop": self.points,
             "scenes": len(self.source.names), "bfloat16": self.bfloat16,
             **dataclasses.asdict(dataclasses.replace(self.training, milestones=())),
             "milestones": list(self.training.milestones),
@@ -171,8 +174,8 @@ def rate_at(training: Training, step: int, epoch_steps: int, steps: int) -> floa
     else:
         done, total = step, steps
     if training.schedule == "steps":
-        # Milestones are epochs; for a training in steps, the same fractions of it.
-        passed = sum(done * training.epochs >= milestone * total for milestone in training.milestones)
+        # Milestones are epochs, counted from 1; for a training in steps, the same fractions of it.
+        passed = sum(done * training.epochs >= (milestone - 1) * total for milestone in training.milestones)
         return training.rate * 0.1**passed
     share = 0.5 * (1 + math.cos(math.pi * done / total))
     return training.floor + (training.rate - training.floor) * share

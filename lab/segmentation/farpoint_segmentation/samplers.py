@@ -3,32 +3,34 @@
 ========================= ====================================================================================
 ``peak``, ``naive``,      an exact algorithm of ``farpoint.sample``, on the device of the points: all choose the
 ``radius``, ..            same points. On a GPU ``naive`` is the paper's "FPS (GPU)", ``radius`` its RadiusFPS-G
-``cpu:naive``, ..         the same on the CPU, including copies from and to the device: the paper's "FPS (CPU)",
-                          and ``cpu:radius`` its RadiusFPS
 ``random``, ``grid``,     an approximate sampler, ``farpoint.sample_random`` ..; ``morton`` is the paper's
 ``morton``, ``npdu``,     EdgePC. They run on the CPU, ``fastpoint`` on the device of the points
 ``fastpoint``
 ``fastpoint+radius``, ..  FastPoint, whose exact sample comes from that algorithm: the paper's "FastPoint + X"
+``cpu:naive``, ..         an exact sampler or FastPoint on the CPU, including copies from and to the device:
+                          ``cpu:naive`` is the paper's "FPS (CPU)", ``cpu:radius`` its RadiusFPS
 ========================= ====================================================================================
 
 Options follow a colon: ``radius:nvox=24``, ``npdu:order=morton,window=64``, ``grid:keep=first``,
 ``fastpoint:estimator=fit``, ``morton:bits=21``, ``random:seed=7``. They may be followed by
 
-* ``@every``: run an exact sampler on every level. By default it runs once: its samples come in order of selection,
-  so that the coarser levels are prefixes of the first (`proof`_), with the same points;
-* ``@first``: use an approximate sampler on the first level only, and exact sampling on the others;
-* ``@released``: as in the paper's released code. ``random`` draws with replacement, on all levels; the others
-  sample the first level, and textbook sampling (``naive``) each of the others; ``grid`` has cells of 0.08, 0.04 or
-  0.30 m (S3DIS, ScanNet, SemanticKITTI) and returns as many points as there are cells.
+* ``@first``: use the sampler on the first level only, and textbook sampling (``naive``) on each of the others, as
+  section 5.1 of the paper says of its tables;
+* ``@every``: run an exact sampler on every level;
+* ``@released``: as ``@first``, with what differs in FastPoint's released code. ``random`` draws with replacement, on
+  all levels; ``grid`` has cells of 0.08, 0.04 or 0.30 m (S3DIS, ScanNet, SemanticKITTI) and returns as many points as
+  there are cells.
 
-  By default an approximate sampler runs on all levels, with a quarter of the points each, without replacement.
+By default an approximate sampler runs on all levels, with a quarter of the points each, without replacement. An exact
+sampler runs once: its samples come in order of selection, so that the coarser levels are prefixes of the first
+(`proof`_), with the same points.
 
 .. _proof: https://github.com/farpoint/farpoint/blob/main/docs/development/proofs.md#levels-are-prefixes
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
@@ -38,15 +40,18 @@ import farpoint
 
 __all__ = ["TABLE_2", "TABLE_5", "Sampler", "parse"]
 
-#: Samplers of the paper's tables 2 and 3, and of table 5, in its order, with its names.
+#: Samplers of the paper's tables 2 and 3, and of table 5, in its order, with its names. Random replaces all levels in
+#: the code that the paper builds on.
 TABLE_2 = {
-    "cpu:naive": "FPS (CPU)", "npdu": "FPS + NPDU", "naive": "FPS (GPU)", "quick": "QuickFPS",
-    "cpu:radius": "RadiusFPS", "radius": "RadiusFPS-G", "fastpoint+naive": "FastPoint + FPS",
-    "fastpoint+quick": "FastPoint + QuickFPS", "fastpoint+radius": "FastPoint + RadiusFPS-G",
+    "cpu:naive@first": "FPS (CPU)", "npdu@first": "FPS + NPDU", "naive@first": "FPS (GPU)", "quick@first": "QuickFPS",
+    "cpu:radius@first": "RadiusFPS", "radius@first": "RadiusFPS-G", "fastpoint+naive@first": "FastPoint + FPS",
+    "fastpoint+quick@first": "FastPoint + QuickFPS", "cpu:fastpoint+radius@first": "FastPoint + RadiusFPS",
+    "fastpoint+radius@first": "FastPoint + RadiusFPS-G",
 }
 TABLE_5 = {
-    "naive": "FPS (GPU)", "random": "Random", "grid": "Grid", "morton": "EdgePC", "npdu": "FPS + NPDU",
-    "fastpoint": "FastPoint", "cpu:radius": "RadiusFPS", "radius": "RadiusFPS-G",
+    "naive@first": "FPS (GPU)", "random": "Random", "grid@first": "Grid", "morton@first": "EdgePC",
+    "npdu@first": "FPS + NPDU", "fastpoint@first": "FastPoint", "cpu:radius@first": "RadiusFPS",
+    "radius@first": "RadiusFPS-G",
 }
 
 _EXACT = ("auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent")
@@ -95,11 +100,10 @@ class Sampler:
     def takes_prefix(self, level: int) -> bool:
         """Return True if the samples of a level are the first rows of the finer one.
 
-        They are if both levels are exact: a farthest point sample in order of selection is its own farthest point
+        They are if an exact sampler runs once: a farthest point sample in order of selection is its own farthest point
         order.
         """
-        here, finer = self._at(level), self._at(level - 1)
-        return level > 1 and here.exact and finer.exact and not here.every
+        return level > 1 and self.exact and not self._at(level).every
 
     def sample(
         self, points: Tensor, count: int, level: int, index: farpoint.Index[Tensor] | None = None
@@ -187,16 +191,25 @@ def parse(text: str, data: str | None = None) -> Sampler:
     body, at, levels = text.partition("@")
     if at and levels not in ("every", "first", "released"):
         raise ValueError(f'sampler {text!r} ends with "@{levels}"; it must be "@every", "@first" or "@released"')
+    plain = body.removeprefix("cpu:")
+    sampler = _one(text, plain)
+    if plain != body:
+        if sampler.device == "cpu":
+            raise ValueError(f'sampler {text!r}: {plain} runs on the CPU anyway; leave out "cpu:"')
+        sampler = replace(sampler, device="cpu")
+    return _levels(sampler, levels, data)
+
+
+def _one(text: str, body: str) -> Sampler:
+    """Returns the sampler of a name without a device and levels; ``text`` is the whole name."""
     head, _, option_text = body.partition(":")
-    if head == "cpu":
-        return _levels(_exact(text, option_text, "cpu"), levels, data)
     if head in _EXACT:
-        return _levels(_exact(text, body, "input"), levels, data)
+        return Sampler(text, True, "input", body)
     method, plus, first_stage = head.partition("+")
     if method not in _APPROXIMATE or (plus and method != "fastpoint"):
         raise ValueError(
-            f"sampler {text!r} is unknown; there are {', '.join(_EXACT)}, each with cpu: before it or not, "
-            f"{', '.join(_APPROXIMATE)}, and fastpoint+ with one of the first"
+            f"sampler {text!r} is unknown; there are {', '.join(_EXACT)}, {', '.join(_APPROXIMATE)}, fastpoint+ with "
+            "one of the first, and cpu: before an exact one or fastpoint"
         )
     options = _options(text, method, option_text)
     if plus:
@@ -204,14 +217,7 @@ def parse(text: str, data: str | None = None) -> Sampler:
             raise ValueError(f"sampler {text!r}: {first_stage!r} is none of {', '.join(_EXACT)}")
         options["first_stage"] = first_stage
     runs_on_input_device = method == "fastpoint" and first_stage not in _ON_CPU
-    return _levels(Sampler(text, False, "input" if runs_on_input_device else "cpu", method, options), levels, data)
-
-
-def _exact(text: str, algorithm: str, device: Literal["cpu", "input"]) -> Sampler:
-    name = algorithm.partition(":")[0]
-    if name not in _EXACT:
-        raise ValueError(f"sampler {text!r}: {name!r} is none of {', '.join(_EXACT)}")
-    return Sampler(text, True, device, algorithm)
+    return Sampler(text, False, "input" if runs_on_input_device else "cpu", method, options)
 
 
 def _options(text: str, method: str, option_text: str) -> dict[str, Any]:
@@ -234,18 +240,20 @@ def _levels(sampler: Sampler, levels: str, data: str | None) -> Sampler:
     """Returns the sampler with the levels given by the suffix of its name."""
     if not levels:
         return sampler
-    parts = dict(sampler.__dict__)
     if levels == "every":
-        return Sampler(**{**parts, "every": True})
-    if levels == "first":
-        return Sampler(**{**parts, "rest": parse("peak")})
-    if sampler.method == "random":
-        return Sampler(**{**parts, "device": "input", "with_replacement": True})
-    if sampler.method == "grid" and "cell" not in sampler.options:
+        if not sampler.exact:
+            raise ValueError(
+                f'sampler {sampler.name!r}: "@every" is for exact samplers, which otherwise run once; {sampler.method} '
+                "runs on every level anyway"
+            )
+        return replace(sampler, every=True)
+    if levels == "released" and sampler.method == "random":
+        return replace(sampler, device="input", with_replacement=True)
+    if levels == "released" and sampler.method == "grid" and "cell" not in sampler.options:
         if data not in _RELEASED_CELLS:
             raise ValueError(
                 f"sampler {sampler.name!r}: its cells depend on the data set, which is {data!r}; it must be one of "
                 f"{', '.join(_RELEASED_CELLS)}, or the name says grid:cell=0.08@released"
             )
-        parts["options"] = {**sampler.options, "cell": _RELEASED_CELLS[data]}
-    return Sampler(**{**parts, "rest": parse("naive@every")})
+        sampler = replace(sampler, options={**sampler.options, "cell": _RELEASED_CELLS[data]})
+    return replace(sampler, rest=parse("naive@every"))

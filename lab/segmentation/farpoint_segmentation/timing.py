@@ -66,8 +66,8 @@ def measure(
     scenes : iterable of Input
         Clouds to time.
     samplers : sequence of str or Sampler
-        Samplers, timed alternately. ``naive+all-pairs`` is textbook sampling, and ball queries that compare all pairs,
-        as in the code of the networks' authors, which repeats queries that are shared here.
+        Samplers, timed alternately. ``naive@first+all-pairs`` is textbook sampling of each level, and ball queries that
+        compare all pairs, as in the code of the networks' authors, which repeats queries that are shared here.
     rounds : int, optional
         Number of measurements of each scene with each sampler.
     warm_up : int, optional

@@ -84,9 +84,12 @@ def _optimizer(run: Run) -> torch.optim.Optimizer:
     """Returns the optimizer; on a GPU the learning rate is in its memory, where graphs read it."""
     cuda = run.device.type == "cuda"
     rate: Any = torch.tensor(run.training.rate, device=run.device) if cuda else run.training.rate
-    return torch.optim.AdamW(
-        run.module.parameters(), rate, weight_decay=run.training.weight_decay, fused=cuda, capturable=cuda
-    )
+    parameters = list(run.module.parameters())
+    groups: list[dict[str, Any]] = [
+        {"params": [one for one in parameters if one.dim() > 1], "weight_decay": run.training.weight_decay},
+        {"params": [one for one in parameters if one.dim() <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, rate, fused=cuda, capturable=cuda)
 
 
 def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:

@@ -17,7 +17,9 @@ from .data.scene import Scene
 from .recipes import Recipe
 from .voxels import voxels
 
-__all__ = ["Cloud", "channels", "cloud_of", "crop", "height_axis", "prepare_training", "prepare_validation"]
+__all__ = [
+    "Cloud", "channels", "cloud_of", "crop", "height_axis", "prepare_scene", "prepare_training", "prepare_validation",
+]
 
 
 class Cloud(NamedTuple):
@@ -109,14 +111,43 @@ def prepare_training(
     return cloud.points, channels(cloud, recipe, axis), cloud.labels
 
 
-def prepare_validation(cloud: Cloud, recipe: Recipe, axis: int) -> tuple[Tensor, Tensor]:
+def prepare_scene(cloud: Cloud, chosen: Tensor, recipe: Recipe, network: str) -> tuple[Tensor, Tensor]:
+    """Prepare a scene for the protocol "val".
+
+    On S3DIS the origin, and with it the height, is the minimum corner of all points, which OpenPoints subtracts before
+    it chooses a point of each voxel. On the other datasets it subtracts that of the chosen points afterwards.
+
+    Parameters
+    ----------
+    cloud : Cloud
+        Scene as read.
+    chosen : tensor of int64, (N,)
+        Indices of a point of each voxel.
+    recipe : Recipe
+        Recipe of the dataset.
+    network : str
+        Name of the network, for ``height_axis``.
+
+    Returns
+    -------
+    tuple of tensors, (N, 3) and (N, C)
+        Points and channels.
+    """
+    origin = cloud.points.amin(dim=0) if recipe.data == "s3dis" else None
+    return prepare_validation(cloud.rows(chosen), recipe, height_axis(recipe, network, "val"), origin)
+
+
+def prepare_validation(
+    cloud: Cloud, recipe: Recipe, axis: int, origin: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Prepare a cloud for evaluation; return points (N, 3) and channels (N, C).
 
-    The minimum corner becomes the origin; S3DIS is then centered, with the height from before centering.
+    The origin, the minimum corner of the cloud unless set, is subtracted; S3DIS is then centered, with the height from
+    before centering.
     """
-    cloud = cloud.at_zero()
+    cloud = cloud._replace(points=cloud.points - (cloud.points.amin(dim=0) if origin is None else origin))
     if recipe.data == "s3dis":
-        cloud = cloud._replace(height=_height(cloud.points, axis), points=_centered(cloud.points))
+        cloud = cloud._replace(height=cloud.points[:, axis : axis + 1], points=_centered(cloud.points))
     return cloud.points, channels(cloud, recipe, axis)
 
 
@@ -202,9 +233,9 @@ def _uniform(cloud: Cloud, count: int, generator: Generator) -> Tensor:
 
 
 def _scale(cloud: Cloud, recipe: Recipe, generator: Generator) -> Tensor:
-    """Returns a random factor for each axis."""
+    """Returns a random factor, or one for each axis."""
     low, high = recipe.scale
-    return low + (high - low) * _uniform(cloud, 3, generator)
+    return low + (high - low) * _uniform(cloud, 1 if recipe.isotropic else 3, generator)
 
 
 def _rotated(points: Tensor, generator: Generator) -> Tensor:

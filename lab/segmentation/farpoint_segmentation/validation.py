@@ -13,7 +13,7 @@ from torch import Tensor
 from . import metrics
 from .data import Scene, Source
 from .run import Run
-from .transforms import cloud_of, height_axis, prepare_validation
+from .transforms import cloud_of, prepare_scene
 from .voxels import choose, voxels
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ class Validation:
         cloud = cloud_of(scene, run.device)
         occupied = voxels(cloud.points, run.recipe.voxel).compact()
         # One state per scene, so that results do not depend on the cache.
-        cloud = cloud.rows(choose(occupied, np.random.RandomState(place)))
-        points, features = prepare_validation(cloud, run.recipe, height_axis(run.recipe, run.network, "val"))
-        made = _Scene(points.cpu(), features.cpu(), cloud.labels.cpu())
+        chosen = choose(occupied, np.random.RandomState(place))
+        points, features = prepare_scene(cloud, chosen, run.recipe, run.network)
+        made = _Scene(points.cpu(), features.cpu(), cloud.labels[chosen].cpu())
         size = sum(part.nbytes for part in made)
         if size <= self._room:
             self._room -= size

@@ -8,8 +8,8 @@
 Scenes are generated, and read from the files that are given: rooms as (N, 7) arrays of x y z r g b class, turns as
 (N, 3) arrays or as SemanticKITTI's .bin. Parameters are random: times count, scores do not. Samplers of less than
 some 30 ms have three rounds in turn, as launches and as a CUDA graph; the others run once a scene, since they would
-make the host slow for the fast ones. Samplers are those of the paper's tables, peak, and textbook sampling with all
-pairs; --quick leaves out those of more than 0.3 s. Lines of scenes.jsonl are as those of
+make the host slow for the fast ones. Samplers are those of the paper's tables, which it uses on the first level, peak,
+and textbook sampling with all pairs; --quick leaves out those of more than 0.3 s. Lines of scenes.jsonl are as those of
 `python -m farpoint_segmentation time`, which times one network on one data set; what is there is not measured again.
 """
 
@@ -25,11 +25,12 @@ from farpoint_segmentation.data import Scene, open_data, read_scan
 from farpoint_segmentation.evaluate import clouds
 from farpoint_segmentation.networks import build
 from farpoint_segmentation.recipes import recipe
+from farpoint_segmentation.samplers import TABLE_2, TABLE_5
 
-FAST = ("peak", "fastpoint", "random", "morton")
-MIDDLE = ("quick", "radius", "cpu:radius", "fastpoint+radius", "fastpoint+quick", "npdu", "grid")
-SLOW = ("naive", "naive+all-pairs", "fastpoint+naive")
-SLOWEST = ("cpu:naive",)
+FAST = ("peak", "random")
+SLOW = ("naive@first", "naive@first+all-pairs", "fastpoint+naive@first")
+SLOWEST = ("cpu:naive@first",)
+MIDDLE = tuple(name for name in {**TABLE_2, **TABLE_5} if name not in (*FAST, *SLOW, *SLOWEST))
 NETWORKS = ("pointmetabase-l", "pointvector-l")
 
 #: As the record has them: about the voxels of S3DIS' rooms and of turns.

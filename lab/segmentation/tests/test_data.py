@@ -312,7 +312,8 @@ def test_numbers_of_the_recipes():
     for name, classes, channels in (("s3dis", 13, 4), ("scannet", 20, 7), ("semantickitti", 19, 4)):
         one = recipe(name)
         assert (len(one.classes), one.channels) == (classes, channels)
-    assert training("semantickitti", "pointvector-l").batch == 4
+    batches = {"pointmetabase-l": 6, "pointmetabase-xl": 4, "pointvector-l": 4, "pointvector-xl": 2}
+    assert {name: training("semantickitti", name).batch for name in batches} == batches
     assert training("s3dis", "pointvector-l", small=True).steps == 3000
     for call in (lambda: recipe("kitti"), lambda: training("s3dis", "pointnet")):
         with pytest.raises(ValueError, match="must be one of"):

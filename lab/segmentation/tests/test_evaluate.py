@@ -19,12 +19,13 @@ from segmentation_tiny import Tiny  # noqa: E402
 
 from farpoint_segmentation import data, records  # noqa: E402
 from farpoint_segmentation.commands import main  # noqa: E402
-from farpoint_segmentation.evaluate import Evaluation, evaluate  # noqa: E402
+from farpoint_segmentation.evaluate import Evaluation, clouds, evaluate  # noqa: E402
 from farpoint_segmentation.metrics import confusion  # noqa: E402
 from farpoint_segmentation.networks import build, save_checkpoint  # noqa: E402
 from farpoint_segmentation.recipes import recipe  # noqa: E402
 from farpoint_segmentation.samplers import parse  # noqa: E402
 from farpoint_segmentation.table import table  # noqa: E402
+from farpoint_segmentation.voxels import choose, voxels  # noqa: E402
 
 LABELLED = pathlib.Path(__file__).parents[4] / "shared" / "data" / "labelled"
 NUMBERS = dataclasses.replace(recipe("s3dis"), voxel=0.3)
@@ -67,6 +68,24 @@ class TestVal:
             assert record.peak_memory is None and record.device.startswith("cpu")
         assert torch.equal(seen(task)[0][0], seen(task)[1][0])  # the same for each sampler
         assert records.read_scenes(task.output) == result
+
+    def test_heights_are_above_the_lowest_point_of_the_room(self, tmp_path):
+        """Also where that is not the one of its voxel; in "test" they are above the lowest of each cloud."""
+        points = np.random.default_rng(1).random((600, 3)).astype(np.float32)
+        np.save(tmp_path / "Area_5_a.npy", np.concatenate([points, np.zeros((600, 4), np.float32)], axis=1))
+        source = data.open_data(tmp_path, "val", NUMBERS)
+        chosen = choose(voxels(torch.from_numpy(points), NUMBERS.voxel).compact(), np.random.RandomState(0))
+        lowest = float((points[:, 2] - points[:, 2].min())[chosen].min())
+        assert lowest > 0.001
+        module = Tiny(4, 13)
+        for protocol in ("val", "test"):
+            task = Evaluation(NUMBERS, source, "pointvector-l", module, tmp_path / protocol, protocol=protocol)
+            evaluate(task, [parse("peak")])
+            heights = {float(features[0, :, 3].min()) for _, features, _ in seen(task)}
+            assert heights == {lowest if protocol == "val" else 0.0}
+            module.seen.clear()
+        [timed] = clouds(source, source.names, NUMBERS, "pointvector-l", module)
+        assert float(timed.features[:, 3].min()) == lowest
 
     def test_runs_repeat_themselves_and_go_on(self, rooms, tmp_path):
         whole = a_task(rooms, tmp_path / "whole")

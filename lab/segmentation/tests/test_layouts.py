@@ -147,8 +147,8 @@ def test_what_does_not_fit_is_refused(tmp_path, capsys):
             assert main(["generate", "--quiet", *arguments.split(), "--points", "5"]) == status
         except SystemExit as ended:  # of the parser
             assert ended.code == status
-        said = capsys.readouterr().err
-        assert all(word in said for word in words), said
+        text = capsys.readouterr().err
+        assert all(word in text for word in words), text
 
     folder = tmp_path / "out"
     fails(f"--layout s3dis -o {folder}", "out")

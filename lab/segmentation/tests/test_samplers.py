@@ -66,7 +66,7 @@ def test_levels_are_prefixes_of_an_exact_sample(cloud):
             assert torch.equal(found.samples, rows), (name, level)
             finer = farpoint.gather(finer, rows)
             assert torch.equal(found.points, finer), (name, level)
-        assert chooser.takes_prefix(2) == chooser.exact and chooser.takes_prefix(3) == (name != "npdu@released")
+        assert chooser.takes_prefix(2) == chooser.takes_prefix(3) == chooser.exact
 
 
 def test_an_exact_sampler_runs_on_every_level_on_request(points):
@@ -77,6 +77,12 @@ def test_an_exact_sampler_runs_on_every_level_on_request(points):
         assert torch.equal(samplers.parse(name).sample(first, 40, 2)[0], torch.arange(40))
 
 
+def test_approximate_samplers_run_on_every_level_anyway():
+    for name in ["random@every", "fastpoint+radius@every"]:
+        with pytest.raises(ValueError, match='"@every" is for exact samplers, .* runs on every level anyway'):
+            samplers.parse(name)
+
+
 def test_where_approximate_samplers_run():
     devices = {name: samplers.parse(name).device for name in APPROXIMATE}
     assert {name for name, device in devices.items() if device == "input"} == {
@@ -84,6 +90,8 @@ def test_where_approximate_samplers_run():
     }
     assert samplers.parse("fastpoint+tree").device == "cpu"
     assert samplers.parse("fastpoint@first").device == "input"
+    for name in ["cpu:fastpoint", "cpu:fastpoint+radius", "cpu:fastpoint+radius:estimator=fit@first"]:
+        assert samplers.parse(name).device == "cpu" and not networks.can_capture(samplers.parse(name))
 
 
 def test_an_index_changes_nothing(points):
@@ -105,6 +113,8 @@ def test_options_are_passed_on(points):
     )
     assert torch.equal(of("morton"), farpoint.sample_morton(points, 150))
     assert torch.equal(of("fastpoint+radius"), of("fastpoint"))
+    assert torch.equal(of("cpu:fastpoint+radius"), of("fastpoint"))
+    assert samplers.parse("cpu:fastpoint+radius").options == {"first_stage": "radius"}
     assert not torch.equal(of("random"), of("random:seed=7"))
 
 
@@ -112,6 +122,26 @@ def test_first_level_only(points):
     sampler = samplers.parse("random@first")
     assert torch.equal(sampler.sample(points, 150, 2), farpoint.sample(points, 150))
     assert torch.equal(sampler.sample(points, 150, 1), samplers.parse("random").sample(points, 150, 1))
+
+
+@pytest.mark.parametrize("name", ["radius@first", "cpu:radius@first", "npdu@first", "fastpoint@first", "quick@released"])
+def test_the_paper_samples_the_other_levels_by_the_textbook(points, name, monkeypatch):
+    """Section 5.1: each of them, also behind an exact sample, whose prefixes they are."""
+    ran = []
+    sample = farpoint.sample
+
+    def watched(points, count, *, algorithm):
+        ran.append(algorithm)
+        return sample(points, count, algorithm=algorithm)
+
+    monkeypatch.setattr(farpoint, "sample", watched)
+    sampler = samplers.parse(name)
+    made = networks.build("pointmetabase-l", "s3dis", seed=0).find_geometry(points, sampler).levels
+    own = [sampler.method] if sampler.exact else []
+    assert ran == [*own, "naive", "naive", "naive"]
+    if sampler.exact:
+        assert not any(sampler.takes_prefix(level) for level in range(1, 5))
+        assert all(torch.equal(one.samples[0], torch.arange(one.samples.shape[1])) for one in made[1:])
 
 
 def test_as_released(points):
@@ -143,7 +173,9 @@ def test_a_network_takes_as_many_points_as_come():
     ("fps", "'fps' is unknown; there are auto, reference"),
     ("random+peak", "is unknown"),
     ("fastpoint+random", "'random' is none of"),
-    ("cpu:random", "'random' is none of"),
+    ("cpu:random", "random runs on the CPU anyway"),
+    ("cpu:fastpoint+tree", "runs on the CPU anyway"),
+    ("cpu:fps", "'cpu:fps' is unknown"),
     ("npdu:bits=3", "npdu has no option 'bits', but order, window"),
     ("npdu:window=many", "window is 'many'; it must be a number"),
     ("peak@all", 'ends with "@all"'),
@@ -208,4 +240,7 @@ def test_the_samplers_of_the_paper_by_one_word():
         "time", "generated", "--data", "s3dis", "--network", "pointvector-l", "--samplers", "peak,paper,npdu", "-o", "a"
     ])
     names = commands._sampler_names(given)
-    assert names[0] == "peak" and sorted(names[1:]) == sorted({*samplers.TABLE_2, *samplers.TABLE_5})
+    assert names[0] == "peak" and sorted(names[1:]) == sorted({"npdu", *samplers.TABLE_2, *samplers.TABLE_5})
+    assert {"npdu@first", "grid@first", "morton@first", "fastpoint@first", "cpu:fastpoint+radius@first"} <= set(names)
+    # On the first level only, as in section 5.1; of random sampling FastPoint's code has all levels.
+    assert [name for name in names[1:-1] if not name.endswith("@first")] == ["random"]

@@ -71,7 +71,7 @@ def test_exact_samplers_that_differ(tmp_path, monkeypatch):
 def test_times(tmp_path, monkeypatch):
     for name, points in (("a", 1000), ("b", 3000)):
         for sampler, seconds, options in (
-            ("naive+all-pairs", 0.5, {}), ("peak", 0.01, {}), ("peak", 0.005, {"graph": True})
+            ("naive@first+all-pairs", 0.5, {}), ("peak", 0.01, {}), ("peak", 0.005, {"graph": True})
         ):
             append(tmp_path / "in", SceneRecord(
                 task="time", data="semantickitti", network="pointmetabase-l", sampler=sampler, scene=name,

@@ -94,6 +94,17 @@ def test_a_checkpoint_of_another_training_is_not_gone_on_from(rooms, tmp_path):
         train(other)
 
 
+def test_a_checkpoint_of_other_steps_is_not_gone_on_from(rooms, tmp_path):
+    """Of before weight decay and augmentation were those of the authors."""
+    run = a_run(rooms, tmp_path)
+    train(run)
+    held = torch.load(checkpoint_path(run), weights_only=True)
+    del held["scheduler"]["revision"]
+    torch.save(held, checkpoint_path(run))
+    with pytest.raises(ValueError, match="of another training: revision None, not 2"):
+        train(a_run(rooms, tmp_path))
+
+
 def test_other_data_is_another_training(rooms, tmp_path):
     """Another order of classes, folder, or scenes; what an older checkpoint does not say is not compared."""
     settings = {"folder": "rooms", "scene_points": None}
@@ -253,9 +264,18 @@ def test_batches_without_a_class(rooms, tmp_path):
             return data.Scene(name, points, colors, None, classes * 0 - 1)
 
     run = a_run(rooms, tmp_path, source=Unlabelled())
+    before = {name: one.detach().clone() for name, one in run.module.named_parameters()}
     train(run)
     assert [one.loss for one in records.read_training(tmp_path)] == [0, 0, 0]
     assert torch.isfinite(weights(run)).all()
+    # Without gradients only weight decay changes parameters: as in the authors' code none of one dimension.
+    rates = [rate_at(PLAN, step, run.epoch_steps, run.steps) for step in range(run.steps)]
+    left = math.prod(1 - rate * PLAN.weight_decay for rate in rates)
+    for name, one in run.module.named_parameters():
+        if one.dim() == 1:
+            assert torch.equal(one, before[name]), name
+        else:
+            assert torch.allclose(one, left * before[name], rtol=1e-6) and not torch.equal(one, before[name]), name
 
 
 def test_a_loss_that_is_no_number(rooms, tmp_path):
@@ -278,12 +298,17 @@ def test_rates():
     assert rate_at(cosine, 0, 30, 3000) == rate_at(cosine, 29, 30, 3000) == 0.01
     assert rate_at(cosine, 50 * 30, 30, 3000) == pytest.approx((0.01 + 1e-5) / 2)
     steps = training("scannet", "pointmetabase-l")
-    for epoch, rate in ((0, 1e-3), (69, 1e-3), (70, 1e-4), (89, 1e-4), (90, 1e-5)):
-        assert rate_at(steps, epoch * 30, 30, 3000) == pytest.approx(rate)
+    # The scheduler of OpenPoints, after n epochs, compares n + 1 with the milestones: the 70th epoch is slower.
+    for epoch, rate in ((1, 1e-3), (69, 1e-3), (70, 1e-4), (89, 1e-4), (90, 1e-5), (100, 1e-5)):
+        assert rate_at(steps, (epoch - 1) * 30, 30, 3000) == rate_at(steps, epoch * 30 - 1, 30, 3000)
+        assert rate_at(steps, (epoch - 1) * 30, 30, 3000) == pytest.approx(rate)
     # The same shares of a training in steps.
     few = dataclasses.replace(steps, steps=1000)
-    for step, rate in ((0, 1e-3), (699, 1e-3), (700, 1e-4), (899, 1e-4), (900, 1e-5)):
+    for step, rate in ((0, 1e-3), (689, 1e-3), (690, 1e-4), (889, 1e-4), (890, 1e-5)):
         assert rate_at(few, step, 30, 1000) == pytest.approx(rate)
+    # Of 50 epochs none is the 70th.
+    constant = training("semantickitti", "pointvector-xl")
+    assert {rate_at(constant, step, 30, 1500) for step in range(1500)} == {1e-3}
     small = training("s3dis", "pointmetabase-l", small=True)
     assert rate_at(small, 0, 1, 3000) == 0.01 > rate_at(small, 1, 1, 3000)
     assert rate_at(small, 2999, 1, 3000) < 1.1e-5

@@ -1,5 +1,7 @@
 """Voxels, crops, augmentation and channels."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from segmentation_scenes import room, turn  # noqa: E402
 
 from farpoint_segmentation.recipes import recipe  # noqa: E402
 from farpoint_segmentation.transforms import (  # noqa: E402
-    Cloud, channels, crop, height_axis, prepare_training, prepare_validation,
+    Cloud, channels, crop, height_axis, prepare_scene, prepare_training, prepare_validation,
 )
 from farpoint_segmentation.voxels import (  # noqa: E402
     choose, draw, hashes, sub_cloud, voxels,
@@ -135,6 +137,22 @@ class TestTraining:
         for again, same in ((1, True), (2, False)):
             assert torch.equal(seeded(data, cloud, again)[0], points) == same
 
+    @pytest.mark.parametrize("data", ["s3dis", "scannet", "semantickitti"])
+    def test_one_factor_for_all_axes_but_in_s3dis(self, data):
+        """RandomScale of OpenPoints, beside its PointCloudScaling."""
+        cloud = a_cloud()._replace(labels=torch.arange(1500))
+        low, high = recipe(data).scale
+        spreads = []
+        for seed in range(5):
+            generator = torch.Generator().manual_seed(seed)
+            numbers = dataclasses.replace(recipe(data), jitter=None)
+            points, _, rows = prepare_training(cloud, numbers, 100, 2, generator)
+            apart = torch.pdist(cloud.points[rows].double())
+            factors = (torch.pdist(points.double()) / apart)[apart > 0.1]
+            assert low - 1e-4 < factors.min() and factors.max() < high + 1e-4
+            spreads.append(float(factors.max() - factors.min()))
+        assert min(spreads) > 0.005 if data == "s3dis" else max(spreads) < 1e-4
+
     def test_s3dis_is_centered_and_its_height_is_older(self):
         cloud = a_cloud()
         points, features, _ = seeded("s3dis", cloud)
@@ -189,6 +207,18 @@ class TestValidation:
         assert features[:, 6].tolist() == [0, 4]
         _, features = prepare_validation(cloud, recipe("semantickitti"), 2)
         assert features.tolist() == [[0, 1, 0, 0], [2, 0, 4, 4]]
+
+    def test_the_origin_of_s3dis_is_the_lowest_of_all_points(self):
+        """Also of those that stand for no voxel; of other data sets it is that of the chosen points."""
+        points = torch.tensor([[1.0, 4.0, 3.0], [3.0, 5.0, 7.0], [0.75, 3.5, 2.75]])
+        cloud = Cloud(points, torch.full((3, 3), 7, dtype=torch.uint8), torch.zeros(3, dtype=torch.long))
+        chosen = torch.tensor([0, 1])
+        for network, heights in (("pointvector-l", [0.25, 4.25]), ("pointmetabase-l", [0.5, 1.5])):
+            placed, features = prepare_scene(cloud, chosen, recipe("s3dis"), network)
+            assert placed.tolist() == [[-1, -0.5, 0], [1, 0.5, 4]] and features[:, 3].tolist() == heights
+        for data in ("scannet", "semantickitti"):
+            placed, features = prepare_scene(cloud, chosen, recipe(data), "pointmetabase-l")
+            assert placed.tolist() == [[0, 0, 0], [2, 1, 4]] and features[:, -1].tolist() == [0, 4]
 
     def test_networks_with_colors_need_them(self):
         cloud = Cloud(torch.rand(3, 3), None, torch.zeros(3, dtype=torch.long))

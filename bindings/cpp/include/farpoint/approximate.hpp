@@ -30,7 +30,7 @@ struct Grid {
     std::uint64_t seed = 0;
 };
 
-/// Points at even steps along a Morton curve.
+/// Points at equal intervals along a Morton curve.
 struct Morton {
     /// Bits per axis, 1 to 21; 0: 10.
     std::size_t bits = 0;

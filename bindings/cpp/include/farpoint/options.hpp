@@ -60,7 +60,7 @@ struct Progress {
     /// Number of samples chosen so far, or points searched; summed over a batch.
     std::size_t done = 0;
     /// Maximum of `done`.
-    std::size_t wanted = 0;
+    std::size_t total = 0;
     /// Current covering radius; infinite while unknown.
     double covering_radius = 0.0;
 };
@@ -147,7 +147,7 @@ private:
     static std::int32_t report(void* user, const farpoint_progress* progress) noexcept {
         auto& self = *static_cast<Run*>(user);
         try {
-            return (*self.call_)({progress->done, progress->wanted, progress->covering_radius}) ? 0 : 1;
+            return (*self.call_)({progress->done, progress->total, progress->covering_radius}) ? 0 : 1;
         } catch (...) {
             self.thrown_ = std::current_exception();
             return 1;

@@ -40,7 +40,7 @@ public:
     AmountOf(Integer count) : count_(static_cast<std::size_t>(count)) {
         if constexpr (std::is_signed_v<Integer>) {
             if (count < 0) {
-                detail::invalid(std::to_string(count) + " points are requested; give a count of at least 0");
+                detail::invalid(std::to_string(count) + " points are requested; use a count of at least 0");
             }
         }
     }
@@ -100,6 +100,20 @@ public:
     /// Largest distance of any point to its nearest sample, in the unit of the coordinates; infinite
     /// without samples.
     [[nodiscard]] double covering_radius() const noexcept { return view().covering_radius; }
+    /// Rows of each level of a network that samples its levels one from another: of the first `counts[0]`
+    /// samples, the first `counts[1]`, and so on. A sample of the chosen points, from the first of them, is their
+    /// beginning. As rows of the level before, a level is 0, 1, 2, ...
+    ///
+    /// @throws Error  a level without points or with more than the one before it, a sample from several starts
+    [[nodiscard]] std::vector<Span<std::size_t>> levels(const std::vector<std::size_t>& counts) const {
+        std::vector<farpoint_sample_view> views(counts.size());
+        detail::check(farpoint_sample_result_levels(result_.get(), counts.data(), counts.size(), views.data()));
+        std::vector<Span<std::size_t>> rows;
+        for (const farpoint_sample_view& view : views) {
+            rows.emplace_back(view.indices, view.count);
+        }
+        return rows;
+    }
     /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
     /// Algorithm that was used, with its options.

@@ -29,13 +29,14 @@ from .devices import get_num_threads, set_num_threads, warm_up
 from .files import Cloud, read, write
 from .generate import LabeledCloud, generate_labeled
 from .index import Index
+from .levels import Levels, sample_levels
 from .many_files import FileSample, sample_files
 from .matching import FScore, Nearest, chamfer, f_score, nearest, nearest_both
 from .measures import Quality, check, quality
 from .neighbors import BallNeighbors, Neighbors, ball_query, knn, within
 from .one_file import sample_file
 from .operators import check_indices, gather, gather_max, interpolate, inverse_distance_weights
-from .sampling import Levels, Order, Sample, order, sample, sample_levels, sample_padded, sample_ragged
+from .sampling import Order, Sample, order, sample, sample_padded, sample_ragged
 
 # Operators are registered once both farpoint and PyTorch are imported: exported programs rely on it.
 import_hook.watch()

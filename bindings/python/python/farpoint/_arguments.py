@@ -109,7 +109,7 @@ def size(value: Any, name: str) -> int:
         except ValueError:
             amount = 0
     if isinstance(amount, bool) or not isinstance(amount, (int, float)) or not 1 <= amount <= 1e18:
-        raise ValueError(f'{name} is {value!r}; give an amount of memory in bytes, or such as "512MiB" or "8GiB"')
+        raise ValueError(f'{name} is {value!r}; pass a number of bytes, or text such as "512MiB" or "8GiB"')
     return int(amount)
 
 

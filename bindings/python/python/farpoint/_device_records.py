@@ -38,7 +38,7 @@ class Output(NamedTuple):
 
 
 class MatchOutput(NamedTuple):
-    """Output arrays for the nearest points of both sides."""
+    """Output arrays for nearest points in both directions."""
 
     distances: tuple[int, int]
     indices: tuple[int, int]
@@ -47,7 +47,7 @@ class MatchOutput(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Inputs and outputs of the gradients of both sides."""
+    """Input and output arrays of the gradients for both clouds."""
 
     indices: tuple[int, int]
     grads: tuple[int, int]

@@ -23,7 +23,7 @@ __all__ = [
     "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
-    "generate_labelled", "labelled_classes", "run_command", "Met", "read_tensors_by", "set_num_threads", "get_num_threads",
+    "generate_labelled", "labelled_classes", "run_command", "ShapeCache", "read_tensors_by", "set_num_threads", "get_num_threads",
 ]
 
 __version__: str
@@ -469,12 +469,12 @@ def labelled_classes(kind: str) -> list[str]: ...
 def run_command(program: list[str], arguments: list[str]) -> int: ...
 
 @final
-class Met:
+class ShapeCache:
     """Cache of plans for argument shapes, strides and dtypes."""
     def __new__(
         cls, device_type: int, plain: tuple[type, type], levels: Any, keys: Callable[[], Any] | None, unusual: int,
         max_entries: int,
-    ) -> Met: ...
+    ) -> ShapeCache: ...
     def find(
         self, make: Any, request: Any, first: Any, second: Any, third: Any = None, fourth: Any = None
     ) -> Any: ...

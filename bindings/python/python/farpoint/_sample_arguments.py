@@ -42,7 +42,7 @@ def new_request(
     """Returns checked arguments of ``sample``."""
     if (count is None) + (ratio is None) + (spacing is None) != 2:
         raise ValueError(
-            f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
+            f"pass one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
         )
     if count is not None:
         count = _arguments.count(count)
@@ -59,13 +59,13 @@ def new_request(
     selected = None
     if rows is not None or mask is not None:
         if rows is not None and mask is not None:
-            raise ValueError("give rows or mask, not both")
+            raise ValueError("pass rows or mask, not both")
         selected = Selection(rows, mask)
     elif start is None:
         start = FIRST
     if seed is not None:
         if not (start is None or isinstance(start, int) and start == 0):
-            raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+            raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
         seed = _arguments.seed(lazy_torch.seed_of(seed))
     return Sampling(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
@@ -78,6 +78,6 @@ def gpu_for(points: Any, library: Any, device: Any) -> int | None:
     if library is not numpy:
         raise ValueError(
             f"device is for points in host memory, as NumPy arrays; these are sampled where they are "
-            f"({conversion.name(points)}): leave it out, or move them"
+            f"({conversion.name(points)}): remove it, or move them"
         )
     return None if str(device) == "cpu" else _arguments.gpu_number(device)

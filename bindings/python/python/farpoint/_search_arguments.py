@@ -57,7 +57,7 @@ def raw_request(
     norm: int, index_dtype: IndexType, threads: int | None,
 ) -> Neighborhood:
     """Returns the request of ``ball_query_raw``."""
-    bounds = ((maximum, "most"), (minimum, "least"), (near, "near"))
+    bounds = ((maximum, "maximum"), (minimum, "minimum"), (near, "near"))
     limits = tuple([_arguments.number(value, name) for value, name in bounds])
     return _request(
         _places(k), "raw", limits, inclusive, order, exclude_self, norm, index_dtype, threads
@@ -89,9 +89,9 @@ def sides_of(
         return WHOLE if tree is None else Sides(tree=tree)
     if (x_offsets is None) != (y_offsets is None):
         present, missing = ("x", "y") if y_offsets is None else ("y", "x")
-        raise ValueError(f"{present}_offsets are given without {missing}_offsets; give both or none")
+        raise ValueError(f"{present}_offsets are given without {missing}_offsets; pass both or none")
     if x_offsets is not None and not (x_lengths is None and y_lengths is None):
-        raise ValueError("lengths are for padded batches (B, N, D), offsets for rows (N, D); give one of them")
+        raise ValueError("lengths are for padded batches (B, N, D), offsets for rows (N, D); pass one of them")
     return Sides(x_lengths, y_lengths, x_offsets, y_offsets, tree)
 
 

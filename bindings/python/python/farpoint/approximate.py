@@ -177,7 +177,7 @@ def sample_grid(
     if str(keep) == "centroid":
         raise ValueError('keep "centroid" makes new points, which have no indices; call farpoint.centroids')
     if seed is not None and keep != "random":
-        raise ValueError(f'seed is for keep="random", not keep={keep!r}; leave it out (got {seed=})')
+        raise ValueError(f'seed is for keep="random", not keep={keep!r}; remove it (got {seed=})')
     request = _request("grid", count, ratio, cell, on_bad, threads, seed=seed, keep=keep)
     return _indices(points, request, lengths, out)
 
@@ -478,7 +478,7 @@ def _request(
 def _no_start(seed: Any, start: Any) -> Any:
     """Returns the seed; raises if a start is set, too."""
     if start is not None and seed is not None:
-        raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+        raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
     return seed
 
 
@@ -514,7 +514,7 @@ def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
     index_lengths, offsets = index._lengths_and_offsets
     if index.y is not points or index_lengths is not lengths or offsets is not None:
         raise ValueError(
-            "index is of other points or lengths; give farpoint.Index(points, y_lengths=lengths) of the same two objects"
+            "index is of other points or lengths; pass farpoint.Index(points, y_lengths=lengths) of the same two objects"
         )
     return index._tree
 
@@ -525,7 +525,7 @@ def _one_amount(
     """Returns the count as an int after checking that exactly one amount is set."""
     if (count is None) + (ratio is None) + (cell is None) != 2:
         beside = f", {cell=}" if "cell" in names else ""
-        raise ValueError(f"give one of {names} (got {count=}, {ratio=}{beside})")
+        raise ValueError(f"pass one of {names} (got {count=}, {ratio=}{beside})")
     count = _arguments.count(count)
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')

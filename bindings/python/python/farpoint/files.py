@@ -101,7 +101,7 @@ class Cloud:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of the reader, such as an element that was left out."""
+        """Warnings of the reader, for example about elements that were skipped."""
         return self._file.warnings
 
     @property

@@ -22,7 +22,7 @@ class LabeledCloud(NamedTuple):
     points : array of float32, (N, 3)
         Coordinates in meters.
     labels : array of int64, (N,)
-        Class of each point, an index into ``class_names``; -1 for points of no class.
+        Class of each point, an index into ``class_names``; -1 for points without a class.
     class_names : tuple of str
         Names of the classes, by number.
     colors : array of uint8, (N, 3), or None

@@ -88,7 +88,7 @@ class Index(Generic[ArrayT, IndexT]):
     ) -> None:
         if y_lengths is not None and y_offsets is not None:
             raise ValueError(
-                "lengths are for padded batches (B, M, D), offsets for rows (M, D); give one of them"
+                "lengths are for padded batches (B, M, D), offsets for rows (M, D); pass one of them"
             )
         self._threads = _arguments.threads(threads)
         self.y: ArrayT = y

@@ -192,9 +192,9 @@ def worker_settings(
 ) -> dict[str, Any]:
     """Returns the settings of a worker as JSON types."""
     if sum(amount is not None for amount in (count, ratio, spacing)) != 1:
-        raise ValueError("give one of count, ratio and spacing")
+        raise ValueError("pass one of count, ratio and spacing")
     if start is not None and seed is not None:
-        raise ValueError("give start or seed (of a random start), not both")
+        raise ValueError("pass start or seed (of a random start), not both")
     starts = None
     if start is not None:
         rows = list(start) if isinstance(start, Sequence) else [start]

@@ -329,8 +329,8 @@ def ball_query_raw(
     y: Any,
     k: int | None,
     *,
-    most: float,
-    least: float = 0.0,
+    maximum: float,
+    minimum: float = 0.0,
     near: float = 0.0,
     inclusive: bool = False,
     order: Literal["index", "nearest"] = "index",
@@ -347,7 +347,7 @@ def ball_query_raw(
     """Find points of y by limits on distances as computed: squared for norm 2.
 
     For replacements of libraries that round squares differently from ``ball_query``. A point at
-    distance d is a neighbor if ``d < most`` (``inclusive``: ``<=``), and ``d >= least`` or ``d <= near``.
+    distance d is a neighbor if ``d < maximum`` (``inclusive``: ``<=``), and ``d >= minimum`` or ``d <= near``.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def ball_query_raw(
         As for ``ball_query``.
     x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm, index_dtype, threads
         As for ``knn``.
-    most, least, near : float
+    maximum, minimum, near : float
         Limits, squared for norm 2, rounded to the dtype of the coordinates.
 
     Returns
@@ -372,12 +372,12 @@ def ball_query_raw(
     --------
     >>> import numpy, farpoint.neighbors
     >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [2.0], [-1.0]])
-    >>> farpoint.neighbors.ball_query_raw(x, y, 2, most=4.0, inclusive=True).indices
+    >>> farpoint.neighbors.ball_query_raw(x, y, 2, maximum=4.0, inclusive=True).indices
     array([[1, 2]])
     """
     sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
     request = arguments.raw_request(
-        k, most, least, near, inclusive, order, exclude_self, norm, index_dtype, threads
+        k, maximum, minimum, near, inclusive, order, exclude_self, norm, index_dtype, threads
     )
     result: Neighbors[Any, Any] | BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
     return result

@@ -103,10 +103,10 @@ def sample_file(
 def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limits | None:
     if memory is None:
         if spool is not None or resume:
-            raise ValueError('spool and resume are for sampling on disk; give memory, such as "8GiB"')
+            raise ValueError('spool and resume are for sampling on disk; pass memory, such as "8GiB"')
         return None
     if resume and spool is None:
-        raise ValueError("resume needs the folder of the interrupted run; give it by spool")
+        raise ValueError("resume needs the folder of the interrupted run; pass it as spool")
     from ._file_workers import Limits
 
     return Limits(_arguments.size(memory, "memory"), None if spool is None else str(os.fspath(spool)), resume)

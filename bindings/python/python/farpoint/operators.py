@@ -217,11 +217,11 @@ def inverse_distance_weights(
         raise ValueError(f"eps is {eps}; it must be a finite number of at least 0")
     if isinstance(distances, Neighbors):
         if squared is not None and squared != distances.squared:
-            raise ValueError(f"squared is {squared}, but the neighbors have squared={distances.squared}; leave it out")
+            raise ValueError(f"squared is {squared}, but the neighbors have squared={distances.squared}; remove it")
         squared, distances = distances.squared, distances.distances
     if squared is None:
         raise TypeError(
-            "give squared=True or squared=False for an array of distances, or the result of knn"
+            "pass squared=True or squared=False for an array of distances, or the result of knn"
         )
     if squared and power == 1:
         raise ValueError("power=1 needs plain distances; search with squared=False")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ._typing import FloatArray, FloatOrArray, Int64Array, OrderOptions, SampleOptions
     from .files import Cloud
 
-__all__ = ["Levels", "Order", "Sample", "order", "sample", "sample_levels", "sample_padded", "sample_ragged"]
+__all__ = ["Order", "Sample", "order", "sample", "sample_padded", "sample_ragged"]
 
 
 @subscriptable
@@ -71,21 +71,6 @@ class Order(NamedTuple, Generic[ArrayT, IndexT]):
     def squared(self) -> Literal[False]:
         """False: spacings are plain distances."""
         return False
-
-
-class Levels(NamedTuple):
-    """Samples of the levels of a network, each the beginning of the one before: result of ``sample_levels``.
-
-    Attributes
-    ----------
-    indices : tuple of arrays of int64, (n,) or (B, n) each
-        Rows of the input, padded with -1.
-    relative : tuple of arrays of int64, (n,) or (B, n) each
-        Rows of the level before: 0, 1, 2, ... but for the first level, padded with -1.
-    """
-
-    indices: tuple[Any, ...]
-    relative: tuple[Any, ...]
 
 
 # NumPy arrays and array-likes of no library return NumPy arrays.
@@ -310,70 +295,6 @@ def order(
         threads=threads, device=device, return_distances=True, on_bad=on_bad, progress=progress,
     )
     return Order(result.indices, result.distances)
-
-
-def sample_levels(
-    points: Any,
-    counts: Integers,
-    *,
-    start: Integers | None = None,
-    lengths: Integers | None = None,
-    algorithm: Algorithm = "auto",
-    seed: Seed | None = None,
-    threads: int | None = None,
-) -> Levels:
-    """Choose the points of all levels of a network in one run.
-
-    Sampling the points of a level again, from its first one, gives its beginning (the proof is in the guide on
-    operators). So all levels but the first cost nothing.
-
-    Parameters
-    ----------
-    points : array, (N, D) or (B, N, D)
-        As for ``sample``.
-    counts : sequence of int, (L,)
-        Points of each level, at least 1, none more than of the level before.
-    start : int or array of int, (B,), optional
-        As for ``sample``, one for each cloud.
-    lengths, algorithm, seed, threads : optional
-        As for ``sample``.
-
-    Returns
-    -------
-    Levels
-        For each level rows of ``points``, and rows of the level before, in the library and on the device of ``points``.
-
-    Raises
-    ------
-    ValueError, TypeError, farpoint.CudaUnavailable
-        As for ``sample``; counts that rise, several starts for a cloud.
-
-    Notes
-    -----
-    Source of levels: Qi, Yi, Su, Guibas, "PointNet++: deep hierarchical feature learning on point sets in a metric
-    space", NeurIPS 2017.
-
-    Examples
-    --------
-    >>> import numpy, farpoint
-    >>> levels = farpoint.sample_levels(numpy.array([[0.0], [1.0], [5.0], [5.5], [7.0]]), [4, 2])
-    >>> levels.indices
-    (array([0, 4, 2, 1]), array([0, 4]))
-    >>> levels.relative
-    (array([0, 4, 2, 1]), array([0, 1]))
-    """
-    sizes = integer_arrays.listed(counts, "counts")
-    if not sizes or min(sizes) < 1 or any(more > size for size, more in zip(sizes, sizes[1:])):
-        raise ValueError(f"counts must fall, from level to level, and be at least 1, not {sizes}")
-    if start is not None and np.ndim(start) > (np.ndim(points) == 3):
-        raise ValueError("start must be one row of each cloud: levels begin at the first point chosen")
-    first = sample(
-        points, sizes[0], start=start, lengths=lengths, algorithm=algorithm, seed=seed, threads=threads
-    )
-    indices = tuple([first[..., :size] for size in sizes])
-    chosen = [rows >= 0 for rows in indices[1:]]
-    # Padding comes last, and stays -1.
-    return Levels(indices, (first, *[good.cumsum(-1) * good - 1 for good in chosen]))
 
 
 @overload

@@ -61,7 +61,7 @@ pub(crate) fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntype
     if x.dtype().is(y.dtype()) {
         return unknown_type(x);
     }
-    let text = format!("both clouds must be of one type ({} and {})", about(x), about(y));
+    let text = format!("both clouds must be of the same type ({} and {})", about(x), about(y));
     PyTypeError::new_err(text)
 }
 
@@ -77,13 +77,13 @@ pub(crate) fn clouds<'a, T: Scalar + Element>(
 ) -> PyResult<(Vec<View<'a, T>>, bool)> {
     view::of(array).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "the points must be an array of shape (N, D) or (B, N, D) with D of 1 or more ({})",
+            "the points must be an array of shape (N, D) or (B, N, D) with D at least 1 ({})",
             about(array.as_untyped())
         ))
     })
 }
 
-/// As `clouds`, without the padding of a batch.
+/// Like `clouds`, without the padding of a batch.
 pub(crate) fn cut<'a, T: Scalar + Element>(
     array: &'a Bound<'_, PyArrayDyn<T>>,
     lengths: Option<&[usize]>,

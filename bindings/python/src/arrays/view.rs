@@ -71,9 +71,9 @@ impl<T: Scalar> Points<T> for View<'_, T> {
 /// Returns the clouds of an array, and true if it is a batch; `None` if it has no coordinates or
 /// another number of axes.
 ///
-/// The array must outlive the views, which the borrow sees to. Python may write to it while it is
-/// read without the GIL: such a call gets a sample of neither state, as with NumPy itself.
-/// Readers copy coordinates first and rely on the copy.
+/// The array must outlive the views, which the borrow ensures. Python may write to it while it is
+/// read without the GIL: the result then belongs to neither state, as in NumPy. Readers copy
+/// coordinates first and use only the copy.
 pub(crate) fn of<'a, T: Scalar + Element>(
     array: &'a Bound<'_, PyArrayDyn<T>>,
 ) -> Option<(Vec<View<'a, T>>, bool)> {

@@ -43,7 +43,7 @@ impl Pair {
         let pair = Self([x, y]);
         let [x, y] = &pair.0;
         if x.wide != y.wide || x.device != y.device || x.stream != y.stream {
-            let text = "both clouds must be of one type, on one device and one stream";
+            let text = "both clouds must have the same type, device and stream";
             return Err(PyTypeError::new_err(format!("{text} ({})", pair.about())));
         }
         if x.shape[0] != y.shape[0] || x.shape[2] != y.shape[2] {
@@ -172,11 +172,11 @@ fn cuda_match_scratch_bytes(
         Ok(match wide {
             false => {
                 let sizes = DevicePairs::<f32>::padded([0; 2], pairs, rows, dims);
-                bytes(&job, &gpu, &sizes.answers([Some(256), y_distances], [None; 2]), backward)
+                bytes(&job, &gpu, &sizes.outputs([Some(256), y_distances], [None; 2]), backward)
             }
             true => {
                 let sizes = DevicePairs::<f64>::padded([0; 2], pairs, rows, dims);
-                bytes(&job, &gpu, &sizes.answers([Some(256), y_distances], [None; 2]), backward)
+                bytes(&job, &gpu, &sizes.outputs([Some(256), y_distances], [None; 2]), backward)
             }
         })
     })

@@ -93,7 +93,7 @@ impl Plan {
         indices: [u64; 2],
     ) -> DevicePairs<T> {
         let mut pairs = DevicePairs::padded(step.points, self.pairs, self.rows, self.dims)
-            .answers(distances.map(non_null), indices.map(non_null))
+            .outputs(distances.map(non_null), indices.map(non_null))
             .lengths(step.lengths.map(non_null));
         for (side, strides) in pairs.sides.iter_mut().zip(self.strides) {
             side.strides = strides;

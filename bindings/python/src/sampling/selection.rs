@@ -45,7 +45,7 @@ impl<'py> Selection<'py> {
         let refused = |error| error::sampling(error, about);
         match self {
             Self::Rows(_) if batch => {
-                Err(wrong("rows are of one cloud (N, D); give a mask (B, N) for a batch"))
+                Err(wrong("rows are of one cloud (N, D); pass a mask (B, N) for a batch"))
             }
             Self::Rows(rows) => {
                 let rows = room(|| memory::collected(rows.as_array().iter().copied()))?;

@@ -252,7 +252,7 @@ impl CudaSearch {
         let ([x, y], indexed) = (self.sides(step), step.tree != 0);
         let bytes = if indexed { self.scratch.1 } else { self.scratch.0 };
         let search = DeviceSearch::new(x, y, self.clouds, self.dims);
-        let search = search.answers(non_null(distances), non_null(indices), non_null(counts));
+        let search = search.outputs(non_null(distances), non_null(indices), non_null(counts));
         DeviceSearch {
             narrow: self.narrow,
             whole: self.ragged,

@@ -54,7 +54,7 @@ impl Conductor {
             (Some(count), None, None) => Amount::Count(count),
             (None, Some(ratio), None) => Amount::Ratio(ratio),
             (None, None, Some(spacing)) => Amount::Spacing(spacing),
-            _ => return Err(PyValueError::new_err("give one of count, ratio and spacing")),
+            _ => return Err(PyValueError::new_err("pass one of count, ratio and spacing")),
         };
         let request = Request { amount, starts, tiles, tries };
         let driver = with(py, &transport, |transport| {
@@ -147,7 +147,7 @@ trait Driver: Send {
 
 impl<T: Scalar> Driver for farpoint_tiles::Conductor<T> {
     fn advance(&mut self, transport: &mut dyn ByteTransport) -> Result<Option<(u64, u64)>, Error> {
-        Ok(self.advance(&mut Encoded(transport))?.map(|band| (band.samples, band.wanted)))
+        Ok(self.advance(&mut Encoded(transport))?.map(|band| (band.samples, band.limit)))
     }
 
     fn manifest(&self) -> Bytes {
@@ -177,8 +177,8 @@ impl<T: Scalar> Driver for farpoint_tiles::Conductor<T> {
             ("rounds", counters.rounds),
             ("candidates", counters.candidates),
             ("undecided", counters.undecided),
-            ("told_facts", counters.told_facts),
-            ("told_undecided", counters.told_undecided),
+            ("sent_facts", counters.sent_facts),
+            ("sent_undecided", counters.sent_undecided),
             ("calls", counters.calls),
             ("repeated", counters.repeated),
             ("recovered", counters.recovered),

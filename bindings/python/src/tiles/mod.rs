@@ -31,7 +31,7 @@ fn axes<T: Scalar + Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[Vec<
     use farpoint::Points;
     let (views, batch) = crate::arrays::clouds(array)?;
     let [cloud] = views.as_slice() else {
-        return Err(PyValueError::new_err("a batch has no tiles"));
+        return Err(PyValueError::new_err("tiles require a single cloud, not a batch"));
     };
     let (n, dim) = (cloud.len(), cloud.dim());
     if batch || dim > 3 {
@@ -48,6 +48,6 @@ fn axes<T: Scalar + Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[Vec<
 fn check_finite<T: Scalar>(axes: &[Vec<T>; 3]) -> PyResult<()> {
     match axes.iter().flatten().all(|x| x.is_finite()) {
         true => Ok(()),
-        false => Err(PyValueError::new_err("points of tiles must not hold NaN or infinity")),
+        false => Err(PyValueError::new_err("points of tiles must be finite")),
     }
 }

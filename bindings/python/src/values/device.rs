@@ -195,7 +195,8 @@ impl CudaValues {
     }
 
     fn memory(&self, scratch: u64) -> GradientMemory {
-        non_null(scratch).map_or(GradientMemory::Pool, |at| GradientMemory::Given(at, self.scratch))
+        non_null(scratch)
+            .map_or(GradientMemory::Pool, |at| GradientMemory::Provided(at, self.scratch))
     }
 
     fn queue(

@@ -282,7 +282,7 @@ enum farpoint_approximate_method
      */
     FARPOINT_METHOD_GRID = 1,
     /**
-     * Points at even steps along a Morton curve.
+     * Points at equal intervals along a Morton curve.
      */
     FARPOINT_METHOD_MORTON = 2,
     /**
@@ -634,7 +634,7 @@ typedef struct farpoint_progress {
     /**
      * Upper bound of `done`.
      */
-    size_t wanted;
+    size_t total;
     /**
      * The largest distance of a point to its nearest sample so far; infinite while it is unknown.
      */
@@ -1595,9 +1595,28 @@ farpoint_status farpoint_sample_batch(const struct farpoint_points *clouds,
 void farpoint_sample_result_free(struct farpoint_sample_result *result);
 
 /**
- * Returns the members of a sample, valid until it is freed; all 0 for NULL, the text empty.
+ * Returns a view of a sample, valid until it is freed. For NULL, all numbers are 0 and the text is empty.
  */
 struct farpoint_sample_view farpoint_sample_result_view(const struct farpoint_sample_result *result);
+
+/**
+ * Views the levels of a network that samples its levels one from another: of the first `counts[0]`
+ * samples, the first `counts[1]`, and so on. One call of farpoint_sample() serves all levels, since a
+ * sample of the chosen points, from the first of them, is their beginning.
+ *
+ * As rows of the level before, a level is 0, 1, 2, ...
+ *
+ * @param result       a sample from one start
+ * @param counts       number of points of each level: at least 1, at most that of the level before
+ * @param level_count  number of levels; 0 is fine
+ * @param levels       `level_count` places, which are set to the members of the levels, with the
+ *                     covering radius of each; valid until the sample is freed
+ * @return FARPOINT_OK or another status, and nothing is written then; farpoint_last_error() has the text
+ */
+farpoint_status farpoint_sample_result_levels(const struct farpoint_sample_result *result,
+                                              const size_t *counts,
+                                              size_t level_count,
+                                              struct farpoint_sample_view *levels);
 
 /**
  * Samples a cloud by a method that does not give the farthest point sample. The same on every run,
@@ -1783,7 +1802,7 @@ const struct farpoint_nearest_result *farpoint_chamfer_result_direction(const st
                                                                         int32_t direction);
 
 /**
- * Returns the Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
+ * Returns the Chamfer distance: the weighted sum of the means of both directions. Squared with norm 2.
  */
 double farpoint_chamfer_result_sum(const struct farpoint_chamfer_result *result,
                                    double weight_a,

@@ -162,7 +162,7 @@ impl farpoint_centroids_result {
 }
 
 /// # Safety
-/// As `farpoint_approximate`.
+/// Same as `farpoint_approximate`.
 unsafe fn approximate(
     points: &farpoint_points,
     options: *const farpoint_approximate_options,
@@ -189,7 +189,7 @@ unsafe fn approximate(
 }
 
 /// # Safety
-/// As `farpoint_centroids`.
+/// Same as `farpoint_centroids`.
 unsafe fn centroids(
     points: &farpoint_points,
     options: *const farpoint_approximate_options,

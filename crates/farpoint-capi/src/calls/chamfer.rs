@@ -106,7 +106,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_direction(
     unsafe { read(result, ptr::null(), direction) }
 }
 
-/// Returns the Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
+/// Returns the Chamfer distance: the weighted sum of the means of both directions. Squared with norm 2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_chamfer_result_sum(
     result: *const farpoint_chamfer_result,
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn farpoint_chamfer_result_f_score(
 }
 
 /// # Safety
-/// As `farpoint_chamfer` and `farpoint_chamfer_batch`.
+/// Same as `farpoint_chamfer` and `farpoint_chamfer_batch`.
 unsafe fn chamfer(
     pairs: Pairs<'_>,
     options: *const farpoint_match_options,

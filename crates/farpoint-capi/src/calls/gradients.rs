@@ -154,7 +154,7 @@ impl<'a> Clouds<'a> {
     /// Reads the clouds, which must be of the precision of the result.
     ///
     /// # Safety
-    /// As `farpoint_points::read`.
+    /// Same as `farpoint_points::read`.
     unsafe fn read<T: Number>(&self) -> Result<[InputPoints<'a, T>; 2], Failure> {
         let [a, b] = self.clouds;
         let of_found = Precision::of_type::<T>();
@@ -193,7 +193,7 @@ unsafe fn numbers<'a, T: Number>(
 }
 
 /// # Safety
-/// As `farpoint_chamfer_backward`.
+/// Same as `farpoint_chamfer_backward`.
 unsafe fn chamfer(
     result: *const farpoint_chamfer_result,
     clouds: [&farpoint_points; 2],
@@ -201,7 +201,7 @@ unsafe fn chamfer(
     options: *const farpoint_run_options,
 ) -> Result<farpoint_gradients_result, Failure> {
     /// # Safety
-    /// As `farpoint_chamfer_backward`.
+    /// Same as `farpoint_chamfer_backward`.
     unsafe fn of<T: Number>(
         found: &Chamfer<T>,
         input: &Clouds<'_>,
@@ -225,7 +225,7 @@ unsafe fn chamfer(
 }
 
 /// # Safety
-/// As `farpoint_search_backward`.
+/// Same as `farpoint_search_backward`.
 unsafe fn search(
     result: *const farpoint_neighbors_result,
     clouds: [&farpoint_points; 2],
@@ -233,7 +233,7 @@ unsafe fn search(
     options: *const farpoint_run_options,
 ) -> Result<farpoint_gradients_result, Failure> {
     /// # Safety
-    /// As `farpoint_search_backward`.
+    /// Same as `farpoint_search_backward`.
     unsafe fn of<T: Number>(
         found: &Neighbors<T>,
         input: &Clouds<'_>,
@@ -254,7 +254,7 @@ unsafe fn search(
 }
 
 /// # Safety
-/// As `farpoint_within_backward`.
+/// Same as `farpoint_within_backward`.
 unsafe fn within(
     result: *const farpoint_within_result,
     clouds: [&farpoint_points; 2],
@@ -262,7 +262,7 @@ unsafe fn within(
     options: *const farpoint_run_options,
 ) -> Result<farpoint_gradients_result, Failure> {
     /// # Safety
-    /// As `farpoint_within_backward`.
+    /// Same as `farpoint_within_backward`.
     unsafe fn of<T: Number>(
         found: &WithinBall<T>,
         input: &Clouds<'_>,

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn farpoint_index_free(index: *mut farpoint_index) {
 }
 
 /// # Safety
-/// As `farpoint_index_build`.
+/// Same as `farpoint_index_build`.
 unsafe fn build(
     points: &farpoint_points,
     options: *const farpoint_run_options,

@@ -234,7 +234,7 @@ unsafe fn fill_quality(
 }
 
 /// # Safety
-/// As `farpoint_quality_of_points`.
+/// Same as `farpoint_quality_of_points`.
 unsafe fn quality(cpu: &Cpu, [points, samples]: [&farpoint_points; 2]) -> Result<Quality, Failure> {
     let precision = points.precision()?;
     precision.expect(samples.precision()?, "the samples")?;

@@ -69,7 +69,7 @@ impl farpoint_nearest_result {
         })
     }
 
-    /// Returns both directions of a pair.
+    /// Returns the results of both directions of a pair.
     pub(super) fn both(both: &Either<Arc<Chamfer<f32>>, Arc<Chamfer<f64>>>) -> [Self; 2] {
         match both {
             Either::Single(both) => {
@@ -210,7 +210,7 @@ pub(super) unsafe fn run_and_job(
 }
 
 /// # Safety
-/// As `farpoint_nearest` and `farpoint_nearest_batch`.
+/// Same as `farpoint_nearest` and `farpoint_nearest_batch`.
 unsafe fn nearest(
     pairs: Pairs<'_>,
     options: *const farpoint_match_options,

@@ -39,7 +39,7 @@ impl<'a> Pairs<'a> {
         Self { a: std::slice::from_ref(a), b: std::slice::from_ref(b), single: true }
     }
 
-    /// Returns the precision of all clouds, which must be one.
+    /// Returns the common precision of all clouds.
     pub(crate) fn precision(&self) -> Result<Precision, Failure> {
         let precision = precision_of(self.a)?;
         precision_of(self.b)?;
@@ -52,10 +52,10 @@ impl<'a> Pairs<'a> {
     /// Reads the clouds of both sides.
     ///
     /// # Safety
-    /// As `farpoint_points::read` of each.
+    /// As for `farpoint_points::read`.
     ///
     /// # Errors
-    /// As there; the text names the cloud.
+    /// Those of `farpoint_points::read`; the message names the cloud.
     pub(crate) unsafe fn read<T: Number>(&self) -> Result<[Vec<InputPoints<'a, T>>; 2], Failure> {
         let read_side = |clouds: &'a [farpoint_points], which: &str| {
             let read = match (clouds, self.single) {

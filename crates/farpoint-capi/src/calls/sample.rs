@@ -1,13 +1,13 @@
 //! Exact sampling.
 
-use crate::arguments::{Versioned, check_list, list, structure};
+use crate::arguments::{Versioned, check_list, list, places, structure};
 use crate::constants::farpoint_status;
 use crate::handle::{free, read, write_result, write_results};
 use crate::options::{farpoint_sample_options, run};
 use crate::points::{Cloud, farpoint_points, precision_of, read_all};
 use crate::run::{Either, Number, Place, in_its_precision, in_precision, of_either, on_place};
-use crate::status::{Failure, invalid};
-use farpoint::{Device, Observer, Points, Sample, Sampler};
+use crate::status::{Failure, entry, invalid};
+use farpoint::{Device, Observer, Points, Sample, Sampler, Scalar};
 use std::ffi::{CString, c_char};
 
 /// A sample: indices in order of choice, and the selection distance of each.
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn farpoint_sample_result_free(result: *mut farpoint_sampl
     unsafe { free(result) }
 }
 
-/// Returns the members of a sample, valid until it is freed; all 0 for NULL, the text empty.
+/// Returns a view of a sample, valid until it is freed. For NULL, all numbers are 0 and the text is empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_sample_result_view(
     result: *const farpoint_sample_result,
@@ -118,7 +118,47 @@ pub unsafe extern "C" fn farpoint_sample_result_view(
     unsafe { read(result, none, farpoint_sample_result::view) }
 }
 
+/// Views the levels of a network that samples its levels one from another: of the first `counts[0]`
+/// samples, the first `counts[1]`, and so on. One call of farpoint_sample() serves all levels, since a
+/// sample of the chosen points, from the first of them, is their beginning.
+///
+/// As rows of the level before, a level is 0, 1, 2, ...
+///
+/// @param result       a sample from one start
+/// @param counts       number of points of each level: at least 1, at most that of the level before
+/// @param level_count  number of levels; 0 is fine
+/// @param levels       `level_count` places, which are set to the members of the levels, with the
+///                     covering radius of each; valid until the sample is freed
+/// @return FARPOINT_OK or another status, and nothing is written then; farpoint_last_error() has the text
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_levels(
+    result: *const farpoint_sample_result,
+    counts: *const usize,
+    level_count: usize,
+    levels: *mut farpoint_sample_view,
+) -> farpoint_status {
+    entry(|| {
+        // SAFETY: the header requires NULL or a result that is not freed, which never changes.
+        let result = unsafe { result.as_ref() }.ok_or_else(|| invalid("the result is NULL"))?;
+        // SAFETY: the header requires as many counts and places as levels.
+        let (counts, places) = unsafe {
+            (list(counts, level_count, "counts")?, places(levels, level_count, "levels")?)
+        };
+        of_either!(&result.sample, one => one.levels(counts).map(drop))?;
+        for (place, &count) in places.iter_mut().zip(counts) {
+            place.write(result.level(count));
+        }
+        Ok(())
+    })
+}
+
 impl farpoint_sample_result {
+    /// Returns the members of the first `count` samples.
+    fn level(&self, count: usize) -> farpoint_sample_view {
+        let radius = of_either!(&self.sample, one => Scalar::to_f64(one.covering_radius_of(count)));
+        farpoint_sample_view { count, covering_radius: radius, ..self.view() }
+    }
+
     fn view(&self) -> farpoint_sample_view {
         let distances = in_its_precision!(&self.sample, one => &one.squared_distances[..]);
         let (squared_distances_f32, squared_distances_f64) = distances.addresses();
@@ -127,7 +167,7 @@ impl farpoint_sample_result {
             indices: one.indices.as_ptr(),
             squared_distances_f32,
             squared_distances_f64,
-            covering_radius: farpoint::Scalar::to_f64(one.covering_radius()),
+            covering_radius: Scalar::to_f64(one.covering_radius()),
             dropped: one.dropped,
             algorithm: self.algorithm.as_ptr(),
         })
@@ -135,7 +175,7 @@ impl farpoint_sample_result {
 }
 
 /// # Safety
-/// As `farpoint_sample`.
+/// Same as `farpoint_sample`.
 unsafe fn sample(
     points: &farpoint_points,
     options: *const farpoint_sample_options,
@@ -181,7 +221,7 @@ unsafe fn all_options(
 ) -> Result<Vec<farpoint_sample_options>, Failure> {
     if count != 1 && count != clouds {
         return Err(invalid(format!(
-            "{count} options for {clouds} clouds; give one for all, or one for each"
+            "{count} options for {clouds} clouds; pass one for all, or one for each"
         )));
     }
     let mut parsed: Vec<farpoint_sample_options> = Vec::new();
@@ -197,7 +237,7 @@ unsafe fn all_options(
         } else if next.size != bytes {
             let name = farpoint_sample_options::NAME;
             return Err(invalid(format!(
-                "{name} {cloud} has the size {}, the first one {bytes}; give all the same",
+                "{name} {cloud} has the size {}, the first one {bytes}; use the same for all",
                 next.size
             )));
         }
@@ -207,7 +247,7 @@ unsafe fn all_options(
 }
 
 /// # Safety
-/// As `farpoint_sample_batch`.
+/// Same as `farpoint_sample_batch`.
 unsafe fn batch(
     clouds: &[farpoint_points],
     options: &[farpoint_sample_options],
@@ -235,7 +275,7 @@ unsafe fn batch(
 /// Returns the selected rows of each cloud.
 ///
 /// # Safety
-/// As `farpoint_sample_batch`.
+/// Same as `farpoint_sample_batch`.
 unsafe fn select_rows<'a, T: Number>(
     clouds: &'a [farpoint_points],
     options: &[farpoint_sample_options],

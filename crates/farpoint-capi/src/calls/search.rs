@@ -129,7 +129,7 @@ pub(super) unsafe fn run_and_job(
 }
 
 /// # Safety
-/// As `farpoint_search` and `farpoint_search_batch`.
+/// Same as `farpoint_search` and `farpoint_search_batch`.
 unsafe fn search(
     pairs: Pairs<'_>,
     options: *const farpoint_search_options,

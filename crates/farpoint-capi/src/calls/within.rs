@@ -105,7 +105,7 @@ impl farpoint_within_result {
 }
 
 /// # Safety
-/// As `farpoint_within` and `farpoint_within_batch`.
+/// Same as `farpoint_within` and `farpoint_within_batch`.
 unsafe fn within(
     pairs: Pairs<'_>,
     options: *const farpoint_search_options,

@@ -37,7 +37,7 @@ unsafe fn stream(gpu: &Gpu, stream: *mut c_void) -> Stream {
 }
 
 /// # Safety
-/// As `farpoint_cuda_check_stream`.
+/// Same as `farpoint_cuda_check_stream`.
 pub(crate) unsafe fn check_stream(number: i32, raw: *mut c_void) -> Result<(), Failure> {
     // SAFETY: by this function's contract.
     Ok(unsafe { stream(&gpu(number)?, raw) }.check()?)
@@ -71,7 +71,7 @@ unsafe fn gpu_of(options: *const farpoint_run_options) -> Result<Gpu, Failure> {
 }
 
 /// # Safety
-/// As `gpu_of`, of what `run` points to; the algorithm is as the header says.
+/// Same as `gpu_of`, of what `run` points to; the algorithm is as the header says.
 unsafe fn sampler(options: &farpoint_sample_options) -> Result<(Gpu, Sampler), Failure> {
     let members = [
         (options.start_count != 0 || options.random_start != 0, "starts", "those of the batch"),
@@ -87,14 +87,14 @@ unsafe fn sampler(options: &farpoint_sample_options) -> Result<(Gpu, Sampler), F
 }
 
 /// # Safety
-/// As `gpu_of`, of what `run` points to.
+/// Same as `gpu_of`, of what `run` points to.
 unsafe fn matcher(options: &farpoint_match_options) -> Result<(Gpu, Matcher), Failure> {
     // SAFETY: by this function's contract.
     Ok((unsafe { gpu_of(options.run) }?, options.job(BadRows::Error)?))
 }
 
 /// # Safety
-/// As `gpu_of`, of what `run` points to.
+/// Same as `gpu_of`, of what `run` points to.
 unsafe fn searcher(options: &farpoint_search_options) -> Result<(Gpu, Searcher), Failure> {
     // SAFETY: by this function's contract.
     Ok((unsafe { gpu_of(options.run) }?, options.job(BadRows::Error)?))
@@ -112,13 +112,13 @@ macro_rules! typed {
                 type $T = f64;
                 $work
             }
-            (flags, _) => Err(invalid(format!("flags are {flags}; give 0"))),
+            (flags, _) => Err(invalid(format!("flags are {flags}; use 0"))),
         }
     };
 }
 
 /// # Safety
-/// As `farpoint_cuda_sample`.
+/// Same as `farpoint_cuda_sample`.
 pub(crate) unsafe fn sample(
     batch: *const farpoint_cuda_batch,
     options: *const farpoint_sample_options,
@@ -135,7 +135,7 @@ pub(crate) unsafe fn sample(
 }
 
 /// # Safety
-/// As `farpoint_cuda_sample_scratch`.
+/// Same as `farpoint_cuda_sample_scratch`.
 pub(crate) unsafe fn sample_scratch(
     batch: *const farpoint_cuda_batch,
     options: *const farpoint_sample_options,
@@ -155,7 +155,7 @@ pub(crate) unsafe fn sample_scratch(
 }
 
 /// # Safety
-/// As `farpoint_cuda_check_rows`.
+/// Same as `farpoint_cuda_check_rows`.
 pub(crate) unsafe fn check_rows(
     batch: *const farpoint_cuda_batch,
     number: i32,
@@ -177,7 +177,7 @@ pub(crate) unsafe fn check_rows(
 }
 
 /// # Safety
-/// As `farpoint_cuda_nearest`.
+/// Same as `farpoint_cuda_nearest`.
 pub(crate) unsafe fn nearest(
     pairs: *const farpoint_cuda_pairs,
     options: *const farpoint_match_options,
@@ -194,7 +194,7 @@ pub(crate) unsafe fn nearest(
 }
 
 /// # Safety
-/// As `farpoint_cuda_nearest_scratch`.
+/// Same as `farpoint_cuda_nearest_scratch`.
 pub(crate) unsafe fn nearest_scratch(
     pairs: *const farpoint_cuda_pairs,
     options: *const farpoint_match_options,
@@ -212,7 +212,7 @@ pub(crate) unsafe fn nearest_scratch(
 }
 
 /// # Safety
-/// As `farpoint_cuda_search`.
+/// Same as `farpoint_cuda_search`.
 pub(crate) unsafe fn search(
     neighbors: *const farpoint_cuda_neighbors,
     options: *const farpoint_search_options,
@@ -229,7 +229,7 @@ pub(crate) unsafe fn search(
 }
 
 /// # Safety
-/// As `farpoint_cuda_search_scratch`.
+/// Same as `farpoint_cuda_search_scratch`.
 pub(crate) unsafe fn search_scratch(
     neighbors: *const farpoint_cuda_neighbors,
     options: *const farpoint_search_options,
@@ -332,7 +332,7 @@ impl farpoint_cuda_pairs {
 impl farpoint_cuda_neighbors {
     fn to_device<T: CudaScalar>(&self) -> Result<DeviceSearch<T>, Failure> {
         let (x, y) = (self.x.clouds::<T>()?, self.y.clouds::<T>()?);
-        let search = DeviceSearch::new(x, y, self.clouds, self.dimensions).answers(
+        let search = DeviceSearch::new(x, y, self.clouds, self.dimensions).outputs(
             non_null(self.raw_distances),
             non_null(self.indices),
             non_null(self.counts),

@@ -113,7 +113,7 @@ impl farpoint_approximate_options {
         let bits = match self.bits {
             0 => 10,
             bits => u32::try_from(bits)
-                .map_err(|_| invalid(format!("bits is {bits}; give 1 to 21, or 0 for 10")))?,
+                .map_err(|_| invalid(format!("bits is {bits}; use 1 to 21, or 0 for 10")))?,
         };
         let window = (self.window > 0).then_some(self.window);
         let (keep, order, estimator) = (self.keep()?, self.order()?, self.estimator()?);

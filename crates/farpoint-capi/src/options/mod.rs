@@ -104,7 +104,7 @@ fn norm(number: i32) -> Result<Norm, Failure> {
     match number {
         0 | 2 => Ok(Norm::Two),
         1 => Ok(Norm::One),
-        other => Err(invalid(format!("norm is {other}; give 1 or 2, or 0 for 2"))),
+        other => Err(invalid(format!("norm is {other}; use 1 or 2, or 0 for 2"))),
     }
 }
 

@@ -94,7 +94,7 @@ fn cpu(options: &farpoint_run_options) -> Result<Cpu, Failure> {
         0 => Ok(cpu),
         threads if threads <= MAX_THREADS => Ok(cpu.threads(threads)),
         threads => Err(invalid(format!(
-            "threads is {threads}; give 0 for all cores, or a number up to {MAX_THREADS}"
+            "threads is {threads}; use 0 for all cores, or a number up to {MAX_THREADS}"
         ))),
     }
 }

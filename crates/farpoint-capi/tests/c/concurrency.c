@@ -24,7 +24,7 @@ static int32_t hear(void *user, const farpoint_progress *progress) {
     struct heard *heard = user;
     /* One call at a time. */
     if (atomic_fetch_add(&heard->inside, 1) != 0 || progress->size != sizeof *progress ||
-        progress->done > progress->wanted) {
+        progress->done > progress->total) {
         abort();
     }
     heard->last = progress->done;
@@ -135,7 +135,7 @@ static void one_thread_starts_none(void) {
     CHECK(most_threads == before && threads_of_this_process() == before);
 }
 
-static void *sample_often(void *wanted) {
+static void *sample_often(void *expected) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     for (int i = 0; i < 3; i++) {
         farpoint_sample_options options = sample_options(200);
@@ -143,7 +143,7 @@ static void *sample_often(void *wanted) {
         farpoint_run_options run = run_options((size_t)i);
         options.run = &run;
         if (farpoint_sample(cloud, &options, &result) != FARPOINT_OK ||
-            memcmp(farpoint_sample_result_view(result).indices, wanted, 200 * sizeof(size_t)) != 0) {
+            memcmp(farpoint_sample_result_view(result).indices, expected, 200 * sizeof(size_t)) != 0) {
             return "another sample";
         }
         farpoint_sample_result_free(result);
@@ -160,11 +160,11 @@ static void *sample_often(void *wanted) {
 }
 
 static void several_callers(void) {
-    size_t wanted[200];
+    size_t expected[200];
     pthread_t threads[6];
-    obvious(xyz, COUNT, 200, 0, wanted);
+    obvious(xyz, COUNT, 200, 0, expected);
     for (size_t i = 0; i < 6; i++) {
-        CHECK(pthread_create(&threads[i], NULL, sample_often, wanted) == 0);
+        CHECK(pthread_create(&threads[i], NULL, sample_often, expected) == 0);
     }
     for (size_t i = 0; i < 6; i++) {
         void *wrong = NULL;

@@ -127,14 +127,14 @@ static void neighbors(const float *a, const float *b) {
         const float *distances = view.raw_distances_f32;
         float grad[A * K];
         for (size_t row = 0; row < A; row++) {
-            size_t wanted[K];
-            size_t count = obvious_neighbors(a + 3 * row, b, K, limit, wanted);
+            size_t expected[K];
+            size_t count = obvious_neighbors(a + 3 * row, b, K, limit, expected);
             CHECK(counts[row] == count);
             for (size_t k = 0; k < K; k++) {
                 size_t at = row * K + k;
                 grad[at] = (float)k;
-                CHECK(indices[at] == (k < count ? wanted[k] : FARPOINT_NONE));
-                CHECK(k < count ? distances[at] == squared(a + 3 * row, b + 3 * wanted[k])
+                CHECK(indices[at] == (k < count ? expected[k] : FARPOINT_NONE));
+                CHECK(k < count ? distances[at] == squared(a + 3 * row, b + 3 * expected[k])
                                 : isinf(distances[at]));
             }
         }

@@ -5,15 +5,15 @@
 enum { COUNT = 3000, SAMPLES = 400 };
 
 static void expect(farpoint_points cloud, const farpoint_sample_options *options,
-                   const size_t *wanted, size_t samples) {
+                   const size_t *expected, size_t samples) {
     farpoint_sample_result *result = NULL;
     CHECK(farpoint_sample(cloud, options, &result) == FARPOINT_OK);
     farpoint_sample_view view = farpoint_sample_result_view(result);
-    CHECK(view.count == samples && memcmp(view.indices, wanted, samples * sizeof *wanted) == 0);
+    CHECK(view.count == samples && memcmp(view.indices, expected, samples * sizeof *expected) == 0);
     farpoint_sample_result_free(result);
 }
 
-static void same_in_every_way(const float *xyz, const size_t *wanted) {
+static void same_in_every_way(const float *xyz, const size_t *expected) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     const char *algorithms[] = {NULL,   "auto", "reference",      "naive",
                                 "tree", "peak", "radius:nvox=24", "quick"};
@@ -23,9 +23,9 @@ static void same_in_every_way(const float *xyz, const size_t *wanted) {
             options.algorithm = algorithms[i];
             farpoint_run_options run = run_options(threads);
             options.run = &run;
-            expect(cloud, &options, wanted, SAMPLES);
+            expect(cloud, &options, expected, SAMPLES);
             run.instruction_set = FARPOINT_INSTRUCTIONS_PORTABLE;
-            expect(cloud, &options, wanted, SAMPLES);
+            expect(cloud, &options, expected, SAMPLES);
         }
     }
 }
@@ -38,7 +38,7 @@ struct record {
 };
 
 /* Layouts: records without alignment, one array an axis, backwards, the other byte order. */
-static void every_layout(const float *xyz, const size_t *wanted) {
+static void every_layout(const float *xyz, const size_t *expected) {
     farpoint_sample_options options = sample_options(SAMPLES);
     struct record *records = calloc(COUNT, sizeof *records);
     float *axes = malloc(3 * COUNT * sizeof *axes);
@@ -61,18 +61,18 @@ static void every_layout(const float *xyz, const size_t *wanted) {
     cloud.point_stride = sizeof *records;
     cloud.buffer = records;
     cloud.buffer_size = COUNT * sizeof *records;
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     cloud.data = records[0].swapped;
     cloud.flags = FARPOINT_BYTE_SWAPPED;
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     cloud = farpoint_dense(axes, COUNT, 3, FARPOINT_FLOAT32);
     cloud.point_stride = sizeof(float);
     cloud.axis_stride = COUNT * (ptrdiff_t)sizeof(float);
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     cloud = farpoint_dense(backwards + 3 * COUNT - 1, COUNT, 3, FARPOINT_FLOAT32);
     cloud.point_stride = -12;
     cloud.axis_stride = -4;
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     ptrdiff_t offsets[3];
     for (size_t a = 0; a < 3; a++) {
         offsets[a] = (ptrdiff_t)((intptr_t)axis[a] - (intptr_t)axis[0]);
@@ -80,7 +80,7 @@ static void every_layout(const float *xyz, const size_t *wanted) {
     cloud = farpoint_dense(axis[0], COUNT, 3, FARPOINT_FLOAT32);
     cloud.point_stride = sizeof(float);
     cloud.axis_offsets = offsets;
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     for (size_t a = 0; a < 3; a++) {
         free(axis[a]);
     }
@@ -91,7 +91,7 @@ static void every_layout(const float *xyz, const size_t *wanted) {
 
 /* A subset is the gathered points, sampled, mapped back; a mask is the rising list. */
 static void subsets(const float *xyz) {
-    size_t rows[COUNT], at = 0, wanted[SAMPLES];
+    size_t rows[COUNT], at = 0, expected[SAMPLES];
     unsigned char mask[COUNT];
     float *some = malloc(3 * COUNT * sizeof *some);
     /* In no order: 7 divides neither COUNT nor COUNT - 1. */
@@ -99,15 +99,15 @@ static void subsets(const float *xyz) {
         rows[i] = i * 7 % COUNT;
         memcpy(some + 3 * i, xyz + 3 * rows[i], 12);
     }
-    obvious(some, COUNT / 2, SAMPLES, 0, wanted);
+    obvious(some, COUNT / 2, SAMPLES, 0, expected);
     for (size_t k = 0; k < SAMPLES; k++) {
-        wanted[k] = rows[wanted[k]];
+        expected[k] = rows[expected[k]];
     }
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     farpoint_sample_options options = sample_options(SAMPLES);
     options.rows = rows;
     options.row_count = COUNT / 2;
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     INVALID((options.mask = mask, farpoint_sample(cloud, &options, &(farpoint_sample_result *){0})),
             "rows and mask are both set");
     for (size_t i = 0; i < COUNT; i++) {
@@ -117,22 +117,22 @@ static void subsets(const float *xyz) {
             memcpy(some + 3 * at++, xyz + 3 * i, 12);
         }
     }
-    obvious(some, at, SAMPLES, 0, wanted);
+    obvious(some, at, SAMPLES, 0, expected);
     for (size_t k = 0; k < SAMPLES; k++) {
-        wanted[k] = rows[wanted[k]];
+        expected[k] = rows[expected[k]];
     }
     options.rows = NULL;
     options.row_count = 0;
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     free(some);
 }
 
-static void amounts_and_starts(const float *xyz, size_t *wanted) {
+static void amounts_and_starts(const float *xyz, size_t *expected) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
     farpoint_sample_options options = sample_options(0);
     options.amount = FARPOINT_RATIO;
     options.ratio = (double)SAMPLES / COUNT;
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     farpoint_sample_result *result = NULL;
     options.amount = FARPOINT_SPACING;
     options.spacing = 40.0;
@@ -150,9 +150,9 @@ static void amounts_and_starts(const float *xyz, size_t *wanted) {
     expect(cloud, &options, all, COUNT);
     /* Going on from a sample is the sample. */
     options = sample_options(SAMPLES);
-    options.starts = wanted;
+    options.starts = expected;
     options.start_count = SAMPLES / 2;
-    expect(cloud, &options, wanted, SAMPLES);
+    expect(cloud, &options, expected, SAMPLES);
     options = sample_options(SAMPLES);
     options.random_start = 1;
     options.seed = 5;
@@ -166,6 +166,37 @@ static void amounts_and_starts(const float *xyz, size_t *wanted) {
     farpoint_sample_result_free(result);
     farpoint_sample_result_free(again);
     free(all);
+}
+
+/* A sample of a level's points, from the first of them, is 0, 1, 2, ... */
+static void levels(const float *xyz) {
+    enum { LEVELS = 4 };
+    const size_t counts[LEVELS] = {SAMPLES, SAMPLES, 90, 1};
+    const size_t growing[2] = {90, 91};
+    farpoint_sample_view views[LEVELS];
+    farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
+    farpoint_sample_options options = sample_options(SAMPLES);
+    farpoint_sample_result *result = NULL;
+    CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
+    CHECK(farpoint_sample_result_levels(result, counts, LEVELS, views) == FARPOINT_OK);
+    float level[3 * SAMPLES];
+    size_t again[SAMPLES], last = 0;
+    for (size_t l = 0; l < LEVELS; l++) {
+        CHECK(views[l].count == counts[l] && views[l].indices == views[0].indices);
+        CHECK(views[l].covering_radius >= views[last].covering_radius);
+        last = l;
+        for (size_t k = 0; k < counts[l]; k++) {
+            memcpy(level + 3 * k, xyz + 3 * views[l].indices[k], 12);
+        }
+        obvious(level, counts[l], counts[l], 0, again);
+        for (size_t k = 0; k < counts[l]; k++) {
+            CHECK(again[k] == k);
+        }
+    }
+    INVALID(farpoint_sample_result_levels(result, growing, 2, views), "levels must not grow");
+    INVALID(farpoint_sample_result_levels(result, counts, LEVELS, NULL), "levels is NULL");
+    INVALID(farpoint_sample_result_levels(NULL, counts, LEVELS, views), "the result is NULL");
+    farpoint_sample_result_free(result);
 }
 
 static void doubles_and_bad_rows(const float *xyz) {
@@ -208,10 +239,10 @@ static void batches(void) {
     }
     CHECK(farpoint_sample_batch(clouds, CLOUDS, options, CLOUDS, results) == FARPOINT_OK);
     for (size_t i = 0; i < CLOUDS; i++) {
-        size_t wanted[20 + CLOUDS];
-        obvious(xyz[i], clouds[i].count, 20 + i, i % 2 == 1 ? start : 0, wanted);
+        size_t expected[20 + CLOUDS];
+        obvious(xyz[i], clouds[i].count, 20 + i, i % 2 == 1 ? start : 0, expected);
         farpoint_sample_view view = farpoint_sample_result_view(results[i]);
-        CHECK(view.count == 20 + i && memcmp(view.indices, wanted, view.count * sizeof *wanted) == 0);
+        CHECK(view.count == 20 + i && memcmp(view.indices, expected, view.count * sizeof *expected) == 0);
         farpoint_sample_result_free(results[i]);
     }
     CHECK(farpoint_sample_batch(clouds, CLOUDS, options, 1, results) == FARPOINT_OK);
@@ -236,17 +267,18 @@ static void batches(void) {
 
 int main(int count, char **arguments) {
     int slow = is_slow(count, arguments);
-    size_t wanted[SAMPLES];
+    size_t expected[SAMPLES];
     for (int kind = 0; kind < (slow ? 1 : 4); kind++) {
         float *xyz = cloud_of(kind, COUNT, 1);
-        obvious(xyz, COUNT, SAMPLES, 0, wanted);
+        obvious(xyz, COUNT, SAMPLES, 0, expected);
         if (!slow) {
-            same_in_every_way(xyz, wanted);
+            same_in_every_way(xyz, expected);
         }
-        every_layout(xyz, wanted);
+        every_layout(xyz, expected);
         subsets(xyz);
         if (kind == 0) {
-            amounts_and_starts(xyz, wanted);
+            amounts_and_starts(xyz, expected);
+            levels(xyz);
             doubles_and_bad_rows(xyz);
         }
         free(xyz);

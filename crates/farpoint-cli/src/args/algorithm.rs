@@ -148,7 +148,7 @@ impl FromArgMatches for SamplerChoice {
             };
             if algorithm.name() != option.algorithm {
                 return Err(invalid(format!(
-                    "--{} is for --algorithm {}, not {}; add it, or leave it out",
+                    "--{} is for --algorithm {}, not {}; add it, or remove it",
                     flag(option),
                     option.algorithm,
                     algorithm.name()

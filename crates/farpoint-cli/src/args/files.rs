@@ -176,19 +176,19 @@ impl Writing {
         if let Some(scale) = self.scale {
             let number = scale.in_meters();
             if !(number > 0.0 && number.is_finite()) {
-                return Err(format!("--scale {scale}: give a scale above 0, such as 0.001 or 1mm"));
+                return Err(format!("--scale {scale}: use a scale above 0, such as 0.001 or 1mm"));
             }
             if !las {
-                return Err(format!("--scale is for LAS and LAZ, not {format}; leave it out"));
+                return Err(format!("--scale is for LAS and LAZ, not {format}; remove it"));
             }
         }
         match self.precision.is_some() {
             true if las => Err(format!("--precision is not for {format}; use --scale")),
             true if format == Format::Raw => {
-                Err("--precision is not for raw float32; write NPY, or leave it out".into())
+                Err("--precision is not for raw float32; write NPY, or remove it".into())
             }
             true if format == Format::Text => {
-                Err("--precision is not for text, which holds any number; leave it out".into())
+                Err("--precision is not for text, which holds any number; remove it".into())
             }
             _ => Ok(()),
         }
@@ -321,7 +321,7 @@ impl FromStr for Axes {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
-        let advice = "give three columns, by name or by number from 1, such as \
+        let advice = "use three columns, by name or by number from 1, such as \
                       Easting,Northing,Height or 2,3,4";
         match <[String; 3]>::try_from(names) {
             Ok(names) if names.iter().any(|name| name.is_empty() || name == "0") => {

@@ -13,7 +13,7 @@ pub(crate) struct Filters {
     #[arg(long = "box", value_names = ["X0", "Y0", "X1", "Y1"], num_args = 4,
         allow_negative_numbers = true)]
     area: Option<Vec<f64>>,
-    /// Use rows that lie in this box.
+    /// Use rows whose x, y and z lie in this box.
     #[arg(long, value_names = ["X0", "Y0", "Z0", "X1", "Y1", "Z1"], num_args = 6,
         allow_negative_numbers = true)]
     box3: Option<Vec<f64>>,
@@ -44,7 +44,7 @@ impl FromStr for KeepValue {
             return text.parse().map(Self::Rows);
         }
         Keep::from_str(text, false).map(Self::Point).map_err(|_| {
-            "give a field and its values, such as classification=2,6; or for --algorithm grid first, random, \
+            "use a field and its values, such as classification=2,6; or for --algorithm grid first, random, \
              center or centroid"
                 .into()
         })

@@ -68,7 +68,7 @@ impl FromStr for Seconds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = "give a number of seconds above 0, such as 60";
+        let advice = "use a number of seconds above 0, such as 60";
         let number: f64 = text.parse().map_err(|_| advice)?;
         match Duration::try_from_secs_f64(number) {
             Ok(limit) if !limit.is_zero() => Ok(Self(limit)),

@@ -11,7 +11,7 @@ impl FromStr for Count {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = |expected: &str| format!("give {expected} such as 10000, 10,000, 10k or 1e4");
+        let advice = |expected: &str| format!("use {expected} such as 10000, 10,000, 10k or 1e4");
         let (digits, thousands) = match text.as_bytes().last() {
             Some(b'k' | b'K') => (&text[..text.len() - 1], 3),
             Some(b'M') => (&text[..text.len() - 1], 6),
@@ -24,7 +24,7 @@ impl FromStr for Count {
         let number = plain.parse::<f64>().map_err(|_| advice("a whole number"))?;
         let number = number * 10f64.powi(thousands);
         if number > 0.0 && number < 1.0 {
-            return Err(format!("give a whole number, or --ratio {text} for a fraction"));
+            return Err(format!("use a whole number, or --ratio {text} for a fraction"));
         }
         // Beyond 2^53 a double is no longer every whole number.
         let is_whole = number.fract() == 0.0 && (0.0..=9e15).contains(&number);
@@ -54,7 +54,7 @@ impl FromStr for Ratio {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = || "give a fraction such as 0.25 or 25%".to_owned();
+        let advice = || "use a fraction such as 0.25 or 25%".to_owned();
         match text.strip_suffix('%') {
             Some(percent) => Ok(Self(percent.trim().parse::<f64>().map_err(|_| advice())? / 100.0)),
             None => text.parse().map(Self).map_err(|_| advice()),
@@ -95,7 +95,7 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = || "give an amount of memory such as 512MiB, 8GiB or 8G".to_owned();
+        let advice = || "use an amount of memory such as 512MiB, 8GiB or 8G".to_owned();
         let unit = UNITS.into_iter().find(|(ending, _)| text.ends_with(ending));
         let (ending, bytes) = unit.unwrap_or(("", 1.0));
         let number: f64 =

@@ -4,7 +4,7 @@ use super::SamplerChoice;
 use crate::messages;
 use anyhow::{Result, ensure};
 use farpoint::{Level, Start};
-use farpoint_pipeline::{Cards, Choice, Listed};
+use farpoint_pipeline::{Cards, Choice, RowList};
 use std::path::PathBuf;
 
 /// Options of the sampler.
@@ -37,10 +37,10 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// Returns the file of rows that is set, if any.
-    pub(crate) fn listed(&self) -> Option<Listed> {
+    pub(crate) fn listed(&self) -> Option<RowList> {
         match (&self.rows, &self.mask) {
-            (Some(path), _) => Some(Listed::Rows(path.clone())),
-            (None, Some(path)) => Some(Listed::Mask(path.clone())),
+            (Some(path), _) => Some(RowList::Rows(path.clone())),
+            (None, Some(path)) => Some(RowList::Mask(path.clone())),
             (None, None) => None,
         }
     }
@@ -51,11 +51,7 @@ impl Selection {
     /// If one is set; `what` is the input that they are for.
     pub(crate) fn refuse(&self, input_kind: &str) -> Result<()> {
         let option = self.listed().map(|listed| listed.option());
-        ensure!(
-            option.is_none(),
-            "{} is for {input_kind}; leave it out",
-            option.unwrap_or_default()
-        );
+        ensure!(option.is_none(), "{} is for {input_kind}; remove it", option.unwrap_or_default());
         Ok(())
     }
 }
@@ -81,8 +77,8 @@ pub(crate) struct DeviceOptions {
 
 impl DeviceOptions {
     /// Converts the options to the library's.
-    pub(crate) fn place(&self) -> farpoint_pipeline::Where {
-        farpoint_pipeline::Where {
+    pub(crate) fn place(&self) -> farpoint_pipeline::DeviceOptions {
+        farpoint_pipeline::DeviceOptions {
             device: match self.device {
                 Device::Auto => Choice::Auto,
                 Device::Cpu => Choice::Cpu,
@@ -91,7 +87,7 @@ impl DeviceOptions {
             gpu: self.gpu.clone(),
             threads: self.threads.map(usize::from),
             level: self.simd,
-            tell: messages::print_message,
+            report: messages::print_message,
         }
     }
 }
@@ -112,7 +108,7 @@ impl std::str::FromStr for StartAt {
         }
         let rows = text.split(',').map(|row| row.trim().parse());
         let rows: Result<_, _> = rows.collect();
-        rows.map(Self::Rows).map_err(|_| "give a row number (the first is 0) or 'random'".into())
+        rows.map(Self::Rows).map_err(|_| "use a row number (the first is 0) or 'random'".into())
     }
 }
 

@@ -64,7 +64,7 @@ const OUTPUT: &str = "Output";
 /// Distances are in the unit of the file. 'radius' is the largest distance of a point to its
 /// nearest sample, 'mean' the mean, 'p99' the 99th percentile; 'spacing' is the
 /// distance of a sample to its nearest; 'chamfer' the means of the squared distances from the cloud to the sample
-/// and back, added; 'unique' the fraction of distinct samples; 'in vain' the fraction of computed distances that
+/// and back, added; 'unique' the fraction of distinct samples; 'ineffective' the fraction of computed distances that
 /// changed nothing. Times are medians of up to three runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = COMPARE_EXAMPLES,

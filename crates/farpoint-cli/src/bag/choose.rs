@@ -24,7 +24,7 @@ impl<'a> Chooser<'a> {
     pub(super) fn choose(&self, message: &PointCloud2<'_>) -> Result<Kept, String> {
         let (rows, [bad, zeros]) = message.usable(self.request.rows.drop_zeros);
         // Messages of ROS are in meters.
-        let amount = match self.request.wanted.amount(1.0) {
+        let amount = match self.request.size.amount(1.0) {
             Amount::Count(count) if count > rows.len() => {
                 self.short.fetch_add(1, Ordering::Relaxed);
                 Amount::Count(rows.len())

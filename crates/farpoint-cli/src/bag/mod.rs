@@ -15,7 +15,7 @@ use crate::check;
 use crate::interrupt;
 use anyhow::{Result, bail, ensure};
 use choose::Chooser;
-use farpoint_io::bag::{Bag, recordings};
+use farpoint_io::bag::{Bag, bag_files};
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -58,7 +58,7 @@ pub(crate) fn is_partial(error: &anyhow::Error) -> bool {
 
 /// Returns whether a folder is a bag.
 pub(crate) fn is_folder(path: &Path) -> Result<bool> {
-    Ok(recordings(path)?.is_some())
+    Ok(bag_files(path)?.is_some())
 }
 
 /// Returns the bag at `path`, or `None` if the options select one message of it.
@@ -67,7 +67,7 @@ pub(crate) fn find(path: &Path, reading: &Reading) -> Result<Option<BagInput>> {
         return Ok(None);
     }
     let bag_input = |files, folder| BagInput { path: path.to_owned(), files, folder };
-    if let Some(files) = recordings(path)? {
+    if let Some(files) = bag_files(path)? {
         return Ok(Some(bag_input(files, true)));
     }
     // Pipes can be read once only.
@@ -77,7 +77,7 @@ pub(crate) fn find(path: &Path, reading: &Reading) -> Result<Option<BagInput>> {
     Ok(Some(bag_input(vec![path.to_owned()], false)))
 }
 
-/// As [`find`], or `None` unless it is the only input and goes into one output.
+/// Like [`find`], or `None` unless it is the only input and goes into one output.
 pub(crate) fn find_only(
     path: &Path,
     reading: &Reading,
@@ -117,7 +117,7 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
     ensure!(!gpu, "messages are sampled in parallel on the CPU; leave out --device cuda and --gpu");
     check::sample_options(args)?;
     let Approximate { keep, .. } = &args.approximate;
-    let remedy = "is for one message; add --message K, or leave it out";
+    let remedy = "is for one message; add --message K, or remove it";
     let unsupported = [
         (args.output.indices.is_some(), "--indices"),
         (args.stats, "--stats"),
@@ -132,7 +132,7 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
         bail!("{option} {remedy}: a bag is written as a bag");
     }
     if let Some(option) = args.many.set_option() {
-        bail!("{option} is for several files; add --output-dir, or leave it out");
+        bail!("{option} is for several files; add --output-dir, or remove it");
     }
     let Some(output) = &args.output.output else {
         bail!(

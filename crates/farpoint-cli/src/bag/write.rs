@@ -138,7 +138,7 @@ pub(super) fn check_folder(output: &Path) -> Result<()> {
     let name = output.display();
     ensure!(
         !output.exists(),
-        "{name}: already exists; the input is a folder, so give the name of a new folder"
+        "{name}: already exists; the input is a folder, so use the name of a new folder"
     );
     let parent = parent(output);
     ensure!(

@@ -7,7 +7,7 @@ use crate::messages::complain;
 use crate::output::{self, number};
 use crate::report;
 use anyhow::{Result, ensure};
-use farpoint_pipeline::{Found, expand, names_several};
+use farpoint_pipeline::{InputFile, expand, names_several};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(super) fn names_folders(args: &args::Chamfer) -> bool {
 
 /// Compares each pair; pairs that fail print an error, and the others go on.
 pub(super) fn run(args: &args::Chamfer) -> Result<()> {
-    ensure!(args.per_point.is_none(), "--per-point is for two files; leave it out");
+    ensure!(args.per_point.is_none(), "--per-point is for two files; remove it");
     crate::check::report(&args.report, &[])?;
     let files = |path: &PathBuf| expand(std::slice::from_ref(path), args.search.recursive, None);
     let (first, mut second) = (by_name(files(&args.a)?)?, by_name(files(&args.b)?)?);
@@ -55,9 +55,9 @@ pub(super) fn run(args: &args::Chamfer) -> Result<()> {
 }
 
 /// Maps each file's path below its input, without the format's extension, to its path.
-fn by_name(found: Vec<Found>) -> Result<BTreeMap<PathBuf, PathBuf>> {
+fn by_name(found: Vec<InputFile>) -> Result<BTreeMap<PathBuf, PathBuf>> {
     let mut paths: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
-    for Found { path, inside } in found {
+    for InputFile { path, inside } in found {
         let inside = inside.with_file_name(stem(&inside));
         if let Some(other) = paths.insert(inside, path.clone()) {
             let (path, other) = (path.display(), other.display());

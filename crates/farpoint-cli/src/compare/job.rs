@@ -20,7 +20,7 @@ pub(super) struct SamplerResult<T> {
     pub(super) exact: bool,
     pub(super) chosen: Chosen<T>,
     pub(super) details: Vec<(String, Value)>,
-    in_vain: Option<f64>,
+    ineffective: Option<f64>,
 }
 
 pub(super) enum Chosen<T> {
@@ -50,7 +50,7 @@ impl<T: Scalar> SamplerInput<'_, T> {
                     exact: true,
                     chosen: Chosen::Rows(sample.indices),
                     details: Vec::new(),
-                    in_vain: None,
+                    ineffective: None,
                 })
             }
             SamplerName::Approximate(method, name) => {
@@ -62,7 +62,7 @@ impl<T: Scalar> SamplerInput<'_, T> {
                     exact: false,
                     chosen: Chosen::Rows(sample.indices),
                     details: named(&sample.details),
-                    in_vain: sample.statistics.ineffective(),
+                    ineffective: sample.statistics.ineffective(),
                 })
             }
             SamplerName::Centroids => {
@@ -74,7 +74,7 @@ impl<T: Scalar> SamplerInput<'_, T> {
                     exact: false,
                     chosen: Chosen::Places(made.coordinates.as_chunks().0.to_vec()),
                     details: vec![("cell".to_owned(), made.cell.into())],
-                    in_vain: None,
+                    ineffective: None,
                 })
             }
         }
@@ -82,7 +82,7 @@ impl<T: Scalar> SamplerInput<'_, T> {
 
     /// Returns the share of the computed distances that changed nothing. Exact algorithms count in a
     /// run of their own, which is not timed.
-    pub(super) fn in_vain(
+    pub(super) fn ineffective(
         &self,
         sampler_name: SamplerName,
         result: &SamplerResult<T>,
@@ -93,7 +93,7 @@ impl<T: Scalar> SamplerInput<'_, T> {
                 let sample = job.on(&self.cpu()).sample(self.points)?;
                 Ok(sample.statistics.and_then(|statistics| statistics.ineffective()))
             }
-            _ => Ok(result.in_vain),
+            _ => Ok(result.ineffective),
         }
     }
 }

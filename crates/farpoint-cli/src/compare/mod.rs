@@ -35,7 +35,7 @@ pub(crate) struct Evaluation {
     seconds: f64,
     quality: Quality,
     /// Share of computed distances that changed nothing.
-    in_vain: Option<f64>,
+    ineffective: Option<f64>,
     /// Statistics that the sampler reports.
     details: Vec<(String, serde_json::Value)>,
     /// Rows of the samples; `None` if they are not points of the cloud.
@@ -74,7 +74,7 @@ fn check(args: &args::Compare) -> Result<()> {
     let stdout = Path::new("-");
     ensure!(
         args.picture() != Some(stdout) && args.csv.as_deref() != Some(stdout),
-        "only --json can go to stdout; give --output and --csv names"
+        "only --json can go to stdout; set --output and --csv to file names"
     );
     if let Some(path) = args.picture() {
         check::file("--output", path, &["png", "svg"], &[input])?;
@@ -85,7 +85,7 @@ fn check(args: &args::Compare) -> Result<()> {
     check::page_output(&args.page, &[input])?;
     ensure!(
         args.up.is_none() || args.picture().is_some() || args.page.view.is_some(),
-        "--up is for the picture and the page; leave it out, or leave out --no-picture"
+        "--up is for the picture and the page; remove it, or leave out --no-picture"
     );
     check::report(&args.report, &[input])
 }
@@ -160,7 +160,7 @@ fn evaluate<T: Scalar>(
         }
     };
     seconds.sort_by(f64::total_cmp);
-    let in_vain = input.in_vain(sampler, &result)?;
+    let ineffective = input.ineffective(sampler, &result)?;
     let SamplerResult { title, exact, chosen, details, .. } = result;
     let (quality, sample, rows) = match chosen {
         Chosen::Rows(rows) => {
@@ -184,7 +184,7 @@ fn evaluate<T: Scalar>(
         exact,
         seconds,
         quality,
-        in_vain,
+        ineffective,
         details,
         rows,
         sample,

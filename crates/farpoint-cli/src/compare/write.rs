@@ -26,7 +26,7 @@ pub(super) fn table(parameters: &Parameters, evaluations: &[Evaluation]) -> Stri
         "max",
         "chamfer",
         "unique",
-        "in vain",
+        "ineffective",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let share = |share: f64| format!("{:.1} %", 100.0 * share);
@@ -47,7 +47,7 @@ pub(super) fn table(parameters: &Parameters, evaluations: &[Evaluation]) -> Stri
         row.extend(spacing(evaluation).map(|value| optional(value, &number)));
         row.push(number(quality.chamfer));
         row.push(share(quality.unique));
-        row.push(optional(evaluation.in_vain, &share));
+        row.push(optional(evaluation.ineffective, &share));
         rows.push(row);
     }
     let s = if parameters.threads == 1 { "" } else { "s" };
@@ -65,7 +65,7 @@ pub(super) fn table(parameters: &Parameters, evaluations: &[Evaluation]) -> Stri
 const COLUMNS: [&str; 17] = [
     "input",
     "points",
-    "asked",
+    "requested",
     "sampler",
     "exact",
     "samples",
@@ -79,7 +79,7 @@ const COLUMNS: [&str; 17] = [
     "spacing_max",
     "chamfer",
     "unique",
-    "in_vain",
+    "ineffective",
 ];
 
 /// Returns one line per sampler; fields without a value are empty.
@@ -105,7 +105,7 @@ pub(super) fn csv(parameters: &Parameters, evaluations: &[Evaluation]) -> String
             max,
             quality.chamfer.to_string(),
             quality.unique.to_string(),
-            optional(evaluation.in_vain),
+            optional(evaluation.ineffective),
         ]
     };
     crate::csv::csv(&COLUMNS, &evaluations.iter().map(row).collect::<Vec<_>>())
@@ -126,7 +126,7 @@ pub(super) fn json(parameters: &Parameters, evaluations: &[Evaluation]) -> Value
             "spacing": {"min": min, "mean": mean, "max": max},
             "chamfer": quality.chamfer,
             "unique": quality.unique,
-            "in_vain": evaluation.in_vain,
+            "ineffective": evaluation.ineffective,
         });
         for (name, value) in &evaluation.details {
             object[name.replace(' ', "_")] = value.clone();
@@ -136,7 +136,7 @@ pub(super) fn json(parameters: &Parameters, evaluations: &[Evaluation]) -> Value
     json!({
         "input": parameters.input,
         "points": parameters.points,
-        "asked": parameters.samples,
+        "requested": parameters.samples,
         "threads": parameters.threads,
         "seed": parameters.seed,
         "samplers": samplers.collect::<Vec<_>>(),

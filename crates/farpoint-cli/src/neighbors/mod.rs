@@ -83,7 +83,7 @@ fn check(args: &args::Neighbors) -> Result<()> {
     );
     ensure!(
         !args.squared || args.norm() == Norm::Two,
-        "--squared: with --norm 1 nothing is squared; leave one out"
+        "--squared has no effect with --norm 1; remove one"
     );
     let option = if args.k.is_some_and(|k| k.0 == 0) { "-k" } else { "--radius, --min-radius" };
     searcher(args, Length::in_meters).check().map_err(|error| anyhow!("{option}: {error}"))?;

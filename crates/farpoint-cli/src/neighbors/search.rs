@@ -29,7 +29,7 @@ impl Search<'_> {
             Some(b) => format!("{} and {}", input::name(&args.a), input::name(b)),
         };
         self.fits(&names, x, y)?;
-        let pays = || farpoint_cuda::neighbors::pays(x.len(), y.len());
+        let pays = || farpoint_cuda::neighbors::is_worthwhile(x.len(), y.len());
         let place = args.place.place().choose(&|kind| searcher.method.check(kind), pays)?;
         let threads = args.place.place().thread_count();
         let progress = Progress::start("searching", &names);

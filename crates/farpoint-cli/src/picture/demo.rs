@@ -51,10 +51,9 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
     let points: Vec<[f64; 3]> = comparison.points.iter().map(wide).collect();
     let shape = Shape::of(&points, None);
     let view = View::of(&points, &shape, [PANEL, ROOM]);
-    let middle = view.project(TABLE);
     let share = comparison.samples[0].rows.len() as f64 / SAMPLES;
     let closer = (CLOSER * share.sqrt()).clamp(2.0, 2.0 * CLOSER);
-    let close = view.closer([middle.x, middle.y].map(f64::from), closer, [PANEL, CLOSE]);
+    let close = view.from_above(TABLE, closer, [PANEL, CLOSE]);
     let (shown, _) = open(&points, &shape);
     let near = Scene::new(close, &points, &shown);
     let far = Scene::new(view, &points, &shown);
@@ -69,11 +68,11 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
             (0..nearest.len()).into_par_iter().map(|row| nearest.distance(row)).collect();
         let x = GAP + column * (PANEL + GAP);
         let y = HEAD + COLOR_BAR;
-        let words = format!("largest gap {:.1} cm", 100.0 * sample.radius);
+        let words = format!("covering radius {:.1} cm", 100.0 * sample.radius);
         canvas.text([x, y], Text::Title, sample.title, ACCENT[column]);
         canvas.text([x, y + 42], Text::Body, &words, INK);
         let mut above = far.by_distance(&distances, scale);
-        above.frame(near.view.corners_in(&far.view), INK);
+        above.frame(around(&near.view, &far.view), INK);
         let mut below = near.dots(&places, ACCENT[column], near.dot(&places));
         let bar = [0, CLOSE - SCALE_BAR + 4];
         scale_bar(&mut below, bar, PANEL, near.view.pixels_per_unit(), Unit::Meters);
@@ -86,6 +85,20 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
     canvas.png()
 }
 
+/// Returns the corners of the rectangle around what `near` shows of the table, in pixels of `far`.
+fn around(near: &View, far: &View) -> [[f32; 2]; 2] {
+    let half = [PANEL, CLOSE].map(|pixels| pixels as f64 / 2.0 / near.pixels_per_unit());
+    let corners = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]].map(|[right, up]| {
+        let [x, y, z] = TABLE;
+        let pixel = far.project([x + right * half[0], y + up * half[1], z]);
+        [pixel.x, pixel.y]
+    });
+    let ends = |pick: fn(f32, f32) -> f32| {
+        corners.into_iter().reduce(|a, b| [pick(a[0], b[0]), pick(a[1], b[1])]).unwrap_or_default()
+    };
+    [ends(f32::min), ends(f32::max)]
+}
+
 fn heads(canvas: &mut Canvas, comparison: &Comparison<'_>, scale: f64) {
     let title = format!(
         "{} of {} points of a room",
@@ -93,8 +106,9 @@ fn heads(canvas: &mut Canvas, comparison: &Comparison<'_>, scale: f64) {
         count(comparison.points.len())
     );
     canvas.text_within([GAP, 6], Text::Title, &title, INK, WIDE - 2 * GAP);
-    let words = "whole room without ceiling and near walls, close-up of the table";
+    let words =
+        "the whole room without ceiling and near walls; below, a part of the table from above";
     canvas.text_within([GAP, 50], Text::Body, words, FAINT, WIDE - 2 * GAP);
-    let caption = "distance to the nearest sample, in meters (largest on top)";
+    let caption = "distance to the nearest sample, in meters (larger ones are drawn on top)";
     color_bar(canvas, HEAD, scale, caption, "more");
 }

@@ -92,8 +92,10 @@ pub(crate) fn panels(input: &Panels<'_>) -> Result<Picture> {
 
     canvas.text_within([GAP, 6], Text::Title, &input.title, INK, WIDE - 2 * GAP);
     canvas.text_within([GAP, 50], Text::Body, &shape.words(complete), FAINT, WIDE - 2 * GAP);
-    let caption =
-        format!("distance to the nearest sample, in {} (largest on top)", input.unit.name());
+    let caption = format!(
+        "distance to the nearest sample, in {} (larger ones are drawn on top)",
+        input.unit.name()
+    );
     color_bar(&mut canvas, HEAD, scale, &caption, "more");
     for (k, (panel, [above, below])) in input.panels.iter().zip(&drawn).enumerate() {
         let x = GAP + k % COLUMNS * (PANEL + GAP);
@@ -116,7 +118,7 @@ fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, requested: 
     let wide = PANEL - Text::Body.width(words) - GAP;
     canvas.text_within([x, y], Text::Title, &panel.title, accent, wide);
     canvas.text([x + PANEL - Text::Body.width(words), y + 6], Text::Body, words, accent);
-    let mut line = format!("largest {}, mean {}", number(panel.radius), number(panel.mean));
+    let mut line = format!("covering radius {}, mean {}", number(panel.radius), number(panel.mean));
     if panel.samples != requested {
         line = format!("{} samples, {line}", count(panel.samples));
     }

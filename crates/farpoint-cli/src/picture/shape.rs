@@ -241,9 +241,9 @@ fn thickness(points: &[[f64; 3]], sides: [Side; 3]) -> f64 {
         let part = &mut parts[row * PARTS + column];
         *part = (part.0 + 1, part.1.min(z), part.2.max(z));
     }
-    let told: Vec<f64> =
+    let report: Vec<f64> =
         parts.iter().filter(|part| part.0 >= 5).map(|(_, low, high)| high - low).collect();
-    if told.len() < PARTS { 1.0 } else { told.iter().sum::<f64>() / told.len() as f64 }
+    if report.len() < PARTS { 1.0 } else { report.iter().sum::<f64>() / report.len() as f64 }
 }
 
 /// Returns a view from the front, turned to the side, `elevation` degrees above the horizon.
@@ -289,13 +289,13 @@ pub(super) mod tests {
             ("Kinect", [-0.46, -0.51, 0.69], [0.72, 0.48, 2.59], "from the origin"),
             ("facade", [0.0, 0.0, 0.0], [20.0, 0.5, 9.0], "from the front (z up)"),
         ];
-        for (name, low, high, wanted) in cases {
-            let said = words(low, high);
-            assert!(said.contains(wanted), "{name}: {said}");
+        for (name, low, high, expected) in cases {
+            let text = words(low, high);
+            assert!(text.contains(expected), "{name}: {text}");
         }
     }
 
-    fn said(points: impl IntoIterator<Item = [f64; 3]>) -> &'static str {
+    fn text(points: impl IntoIterator<Item = [f64; 3]>) -> &'static str {
         Shape::of(&points.into_iter().collect::<Vec<_>>(), None).words
     }
 
@@ -304,13 +304,13 @@ pub(super) mod tests {
     fn floors_and_bases_tell_what_is_up() {
         let room = farpoint_generate::room(20_000, 1).into_iter().map(|p| p.map(f64::from));
         let building = room.clone().map(|[x, y, z]| [x, z - 1.0, -y]);
-        assert_eq!(said(room), "oblique view from above (z up)");
-        assert_eq!(said(building), "oblique view from above (y up)");
+        assert_eq!(text(room), "oblique view from above (z up)");
+        assert_eq!(text(building), "oblique view from above (y up)");
         // A dome on its base.
         let ball = farpoint_generate::sphere(20_000, 1).into_iter().map(|p| p.map(f64::from));
         let dome = ball.map(|[x, y, z]| [x, 1.2 * y.max(-0.7), z]);
-        assert_eq!(said(dome.clone()), "oblique view (y up)");
-        assert_eq!(said(dome.map(|[x, y, z]| [x, -z, y])), "oblique view (z up)");
+        assert_eq!(text(dome.clone()), "oblique view (y up)");
+        assert_eq!(text(dome.map(|[x, y, z]| [x, -z, y])), "oblique view (z up)");
     }
 
     #[test]
@@ -335,7 +335,7 @@ pub(super) mod tests {
     fn terrain_is_seen_from_above() {
         let square = farpoint_generate::cube(20_000, 1).into_iter().map(|p| p.map(f64::from));
         let hills = square.map(|[x, y, z]| [9.0 * x, 9.0 * y, 3.0 * x * x + 2.0 * y + 0.3 * z]);
-        assert_eq!(said(hills), "view from above (along z)");
+        assert_eq!(text(hills), "view from above (along z)");
     }
 
     /// Right, up and toward the viewer are perpendicular, of length 1, and not mirrored.

@@ -59,6 +59,14 @@ impl View {
         Self { center, zoom: self.zoom * times, size, ..self.clone() }
     }
 
+    /// Returns the part around a point as seen from above (along z), magnified `times`.
+    pub(super) fn from_above(&self, middle: [f64; 3], times: f64, size: [usize; 2]) -> Self {
+        let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let above = Self { axes, zoom: self.zoom * times, size, ..self.clone() };
+        let [right, up, _] = above.along(middle);
+        Self { center: [right, up], ..above }
+    }
+
     /// Returns the ratio of height to width of the points in this view.
     pub(super) fn form(points: &[[f64; 3]], shape: &Shape) -> f64 {
         let [low, high] = Self::of(points, shape, [1, 1]).ends(points);

@@ -10,7 +10,7 @@ use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use farpoint_io::{Cloud, Format};
-use farpoint_pipeline::Taken;
+use farpoint_pipeline::SampledCloud;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// Returns a cloud with its order.
-    pub(crate) fn of(sampled: &'a Taken<'_>, up: Option<Up>) -> Self {
+    pub(crate) fn of(sampled: &'a SampledCloud<'_>, up: Option<Up>) -> Self {
         let input = Path::new(&sampled.finished.name);
         Self { input, cloud: &sampled.cloud, usable: sampled.usable(), up }
     }

@@ -88,10 +88,10 @@ mod tests {
             let places = Places::of(&cloud, &order, &[], typical);
             assert_eq!(places.bytes, bytes);
             for (k, &row) in order.iter().enumerate() {
-                for (axis, wanted) in rows[row].iter().enumerate() {
+                for (axis, expected) in rows[row].iter().enumerate() {
                     let steps = f64::from(steps(&places, 3 * k + axis));
                     let back = places.origin[axis] + steps * places.step;
-                    assert!((back - wanted).abs() <= 0.5 * places.step * 1.000_001);
+                    assert!((back - expected).abs() <= 0.5 * places.step * 1.000_001);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Bags on the command line.
 
+use crate::bag_fixtures::{File, MessageLayout, OUSTER, ZSTD, cloud, drive, records};
 use crate::common::{Folder, indices};
-use crate::recordings::{File, MessageLayout, OUSTER, ZSTD, cloud, drive, records};
 use farpoint_io::bag::{Encoding, PointCloud2};
 
 const MESSAGE: u8 = mcap::records::op::MESSAGE;
@@ -172,7 +172,7 @@ fn damaged_bags() {
     output.names(&["no-index.mcap", "index"]);
     folder.write("cut.mcap", &whole[..whole.len() * 2 / 3]);
     let output = folder.run("sample cut.mcap -n 9 --drop-zeros -o cut-out.mcap");
-    assert_eq!((output.status, output.err.matches("cut short").count()), (0, 1), "{}", output.err);
+    assert_eq!((output.status, output.err.matches("truncated").count()), (0, 1), "{}", output.err);
     let all = lidar(&folder.read("out.mcap"));
     let some = lidar(&folder.read("cut-out.mcap"));
     assert!(!some.is_empty() && some.len() < all.len() && all.starts_with(&some));

@@ -174,7 +174,7 @@ fn every_sampler_is_compared() {
         if exact {
             assert_eq!(found["covering_radius"], truth.coverage.max, "{name}");
             assert_eq!(found["spacing"]["mean"], truth.spacing.unwrap().mean, "{name}");
-            assert!(found["in_vain"].as_f64().unwrap() > 0.0, "{name}");
+            assert!(found["ineffective"].as_f64().unwrap() > 0.0, "{name}");
         }
         assert_eq!(found["unique"], 1.0);
     }

@@ -25,7 +25,7 @@ fn usage() {
 fn options_are_checked_before_the_input_is_read() {
     let folder = Folder::new();
     // There is no a.ply: an error about it would come too late.
-    folder.fails("sample a.ply --ratio 1.5", &["--ratio 1.5", "0..=1"]);
+    folder.fails("sample a.ply --ratio 1.5", &["--ratio 1.5", "between 0 and 1"]);
     folder.fails("sample a.ply --ratio -0.5", &["--ratio -0.5"]);
     folder.fails("sample a.ply --ratio nan", &["--ratio NaN"]);
     folder.fails("sample a.ply --spacing -1", &["--spacing -1"]);

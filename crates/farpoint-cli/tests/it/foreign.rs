@@ -1,7 +1,7 @@
 //! Text from files and names on its way to a terminal; disks and files that refuse; streams without an end.
 
+use crate::bag_fixtures::{OUSTER, ZSTD, cloud, drive};
 use crate::common::Folder;
-use crate::recordings::{OUSTER, ZSTD, cloud, drive};
 
 /// Fails if a control character reaches the terminal.
 fn harmless(text: &str) {
@@ -76,7 +76,7 @@ fn texts_of_las_and_topics_do_nothing_on_a_terminal() {
     harmless(&folder.ok("info a.las").text());
     assert_eq!(folder.ok("info a.las --json").json()["software"], ESCAPE);
     let mut bag = drive(
-        &crate::recordings::File { index: false, chunks: false, compression: None, ..ZSTD },
+        &crate::bag_fixtures::File { index: false, chunks: false, compression: None, ..ZSTD },
         "cdr",
         &[cloud(&OUSTER, 20, 0)],
     );

@@ -1,5 +1,7 @@
 //! The command, run in folders of its own.
 
+#[path = "../../../farpoint-io/tests/it/bags.rs"]
+mod bag_fixtures;
 mod bags;
 mod chamfer;
 mod commands;
@@ -17,8 +19,6 @@ mod neighbors;
 mod options;
 mod real;
 mod recorded;
-#[path = "../../../farpoint-io/tests/it/bags.rs"]
-mod recordings;
 mod rows;
 mod sample;
 mod terminal;

@@ -1,5 +1,5 @@
-//! A few hundred command lines, compared with a recording: exit status, both streams
-//! and the digests of all files written. `FARPOINT_RECORD=1` records them anew.
+//! A few hundred command lines, compared with recorded results: exit status, both streams
+//! and the digests of all files written. `FARPOINT_RECORD=1` records them again.
 
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ const LINES: &str = include_str!("recorded_lines.txt");
 
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "the texts of system errors differ")]
-fn command_lines_match_the_recording() {
+fn command_lines_match_recorded_results() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path();
     inputs(base);

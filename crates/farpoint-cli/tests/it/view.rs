@@ -252,8 +252,9 @@ fn panes_hold_what_the_samplers_chose() {
         let beside = if chosen.is_some() { 0 } else { sample.len() };
         assert_eq!(reported["beside"], beside);
         let step = page.meta["step"].as_f64().unwrap();
-        for (place, wanted) in page.places(&format!("fp-beside-{pane}")).into_iter().zip(&sample) {
-            assert!(distance_between(place, wanted.map(f64::from)) <= step);
+        for (place, expected) in page.places(&format!("fp-beside-{pane}")).into_iter().zip(&sample)
+        {
+            assert!(distance_between(place, expected.map(f64::from)) <= step);
         }
         right_distances(&page, pane, &all, &sample);
     }

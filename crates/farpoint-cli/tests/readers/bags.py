@@ -1,4 +1,4 @@
-"""Recordings as rosbags and mcap write them: every layout of PointCloud2, every way to write a file."""
+"""Bags as rosbags and mcap write them: every layout of PointCloud2, every way to write a file."""
 
 from dataclasses import dataclass, replace
 

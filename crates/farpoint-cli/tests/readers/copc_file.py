@@ -134,12 +134,12 @@ def check_points(copc, source):
     found = laspy.read(copc.path, laz_backend=laspy.LazBackend.Laszip)
     before = laspy.read(source, laz_backend=laspy.LazBackend.Laszip)
     assert (found.header.scales == before.header.scales).all()
-    wanted = wanted_of(before)
+    expected = wanted_of(before)
     moved = (before.header.offsets - found.header.offsets) / found.header.scales
     assert (abs(moved - np.rint(moved)) < 1e-3).all(), f"coordinates moved by {moved} steps"
     for axis, steps in zip("XYZ", np.rint(moved).astype(np.int32)):
-        wanted[axis] = wanted[axis] + steps
-    same_rows(wanted, {n: np.array(found[n]) for n in found.point_format.dimension_names})
+        expected[axis] = expected[axis] + steps
+    same_rows(expected, {n: np.array(found[n]) for n in found.point_format.dimension_names})
     same_records(copc.all_records, found.points.array.view(np.uint8).reshape(len(found), -1), "LASzip")
 
 
@@ -158,13 +158,13 @@ def wanted_of(cloud):
     return {n: v for n, v in values.items() if n not in waves | {"x_t", "y_t", "z_t"}}
 
 
-def same_rows(wanted, found):
+def same_rows(expected, found):
     """The rows are equal in some order."""
-    assert set(wanted) == set(found), f"fields: {set(wanted) ^ set(found)}"
-    names = sorted(wanted)
-    kinds = [(name, wanted[name].dtype.newbyteorder("<"), wanted[name].shape[1:]) for name in names]
+    assert set(expected) == set(found), f"fields: {set(expected) ^ set(found)}"
+    names = sorted(expected)
+    kinds = [(name, expected[name].dtype.newbyteorder("<"), expected[name].shape[1:]) for name in names]
     rows = []
-    for values in (wanted, found):
+    for values in (expected, found):
         array = np.zeros(len(values[names[0]]), kinds)
         for name in names:
             array[name] = values[name]
@@ -193,10 +193,10 @@ def check_by_javascript(copc, folder):
     command = ["node", str(script), copc.path, str(target)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["points"] == copc.header.point_count
-    nodes = sorted(tuple(node) for node in told["nodes"])
+    report = json.loads(done.stdout)
+    assert report["points"] == copc.header.point_count
+    nodes = sorted(tuple(node) for node in report["nodes"])
     assert nodes == sorted(tuple(node) for node in copc.nodes.tolist())
     records = np.fromfile(target, np.uint8).reshape(-1, copc.header.point_record_length)
     same_records(copc.all_records, records, "laz-perf")
-    return told
+    return report

@@ -1,5 +1,5 @@
-"""What becomes of each attribute from each format to each other: one table, which the tests check
-cell by cell and the document shows (`python3 matrix.py DOCUMENT` writes it there)."""
+"""Conversion of each attribute between each pair of formats: one table. The tests check every cell, and
+`python3 matrix.py DOCUMENT` writes it to the documentation."""
 
 import sys
 import textwrap
@@ -17,23 +17,23 @@ EXTENSIONS = {
     "raw": ["bin"],
 }
 
-# Cells: an outcome, whose check is the function of the same name in outcomes.py.
+# Outcomes; the table in outcomes.py has the check of each.
 NONE = "–"
 KEPT = "kept"
 WARNED = "left out"
 SINGLE = "float32"
-STEPS = "steps"
+STEPS = "scaled"
 BYTES = "8 bits"
 PACKED = "`rgb`"
 WORDS = "16 bits"
 FITTED = "fitted"
 OWN = "extra"
-TEXT = "text only"
+TEXT = "WKT only"
 
 
 @dataclass
 class Matter:
-    """An attribute: where it is called what, and what the outcomes mean."""
+    """An attribute: its names and the meaning of its outcomes."""
 
     name: str
     field: str
@@ -45,9 +45,9 @@ MATTERS = [
     Matter(
         "Coordinates",
         "coordinates",
-        "`float32`: PCD and raw files hold float32; where those would lose more than the input's step, the"
-        " minimum corner is subtracted. `steps`: LAS holds whole numbers of steps. See"
-        " [precision](#precision).",
+        "`float32`: PCD and raw files hold float32. If that would lose more than the resolution of the"
+        " input, the minimum corner is subtracted. `scaled`: LAS holds integers, which are multiplied"
+        " by a scale. See [precision](#precision).",
         {
             "PLY": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
             "PCD": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
@@ -64,10 +64,11 @@ MATTERS = [
     Matter(
         "Colors",
         "colors",
-        "`8 bits`: 0 to 255; of 16 bits the upper 8, with a warning if the lower are lost; numbers"
-        " from 0 to 1 times 255. `rgb`: the same, packed into one field as PCL does (`rgba` if there is"
-        " an alpha). Fields of 16 bits in which no value is above 255 hold 8 bits. `16 bits`: 8 bits"
-        " times 256, as the LAS specification says; numbers from 0 to 1 times 65535.",
+        "`8 bits`: 0 to 255. Of 16-bit values the upper 8 bits are kept, with a warning if the lower"
+        " ones are lost; colors from 0 to 1 are multiplied by 255. 16-bit fields without a value above"
+        " 255 are taken as 8-bit. `rgb`: the 8 bits packed into one field, as in PCL (`rgba` if there"
+        " is an alpha channel). `16 bits`: 8-bit values are multiplied by 256, as the LAS"
+        " specification requires, and colors from 0 to 1 by 65535.",
         {
             "PLY": [KEPT, PACKED, WORDS, BYTES, KEPT, KEPT, BYTES, WARNED],
             "PCD": [BYTES, KEPT, WORDS, BYTES, BYTES, BYTES, BYTES, WARNED],
@@ -84,9 +85,9 @@ MATTERS = [
     Matter(
         "Intensity",
         "intensity",
-        "`float32`: the same numbers in that type. `fitted`: whole numbers from 0 to 65535 are kept;"
-        " others from 0 to 1 are multiplied by 65535, with a warning; all others go into the extra"
-        " dimension `original_intensity`, with a warning.",
+        "`float32`: the same values as float32. `fitted`: integers from 0 to 65535 are kept. An"
+        " intensity from 0 to 1 is multiplied by 65535, with a warning. Any other is written to the"
+        " extra dimension `original_intensity`, with a warning.",
         {
             "PLY": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
             "PCD": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT, KEPT, SINGLE],
@@ -103,8 +104,8 @@ MATTERS = [
     Matter(
         "Classification",
         "classification",
-        "Called `classification` in every output; read from `classification`, `Classification`,"
-        " `class` and `scalar_Classification`.",
+        "Written as `classification`. Read from `classification`, `Classification`, `class` and"
+        " `scalar_Classification`.",
         {
             "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
             "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
@@ -121,9 +122,9 @@ MATTERS = [
     Matter(
         "Normals",
         "normals",
-        "Called `nx ny nz` in PLY, NPY and text, `normal_x normal_y normal_z` in PCD, and `NormalX"
-        " NormalY NormalZ`, which are extra dimensions, in LAS; read under any of these names."
-        " `float32`: in that type, which is the one that PCL knows.",
+        "Written as `nx ny nz` to PLY, NPY and text, as `normal_x normal_y normal_z` to PCD, and as"
+        " the extra dimensions `NormalX NormalY NormalZ` to LAS. Read under any of these names."
+        " `float32`: as float32, the only type that PCL reads.",
         {
             "PLY": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
             "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
@@ -140,8 +141,9 @@ MATTERS = [
     Matter(
         "Time",
         "time",
-        "GPS time, a double called `gps_time`; read from `gps_time`, `GpsTime` and"
-        " `scalar_GpsTime`. Other clocks, such as `time_stamp` of E57, are other attributes.",
+        "GPS time, written as the double `gps_time`. Read from `gps_time`, `GpsTime` and"
+        " `scalar_GpsTime`. Times of other clocks, such as `time_stamp` in E57, are treated as other"
+        " attributes.",
         {
             "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
             "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, WARNED, WARNED],
@@ -158,8 +160,8 @@ MATTERS = [
     Matter(
         "Coordinate reference system",
         "crs",
-        "Kept as it stands in the file, well-known text or GeoTIFF keys. `text only`: E57 keeps the former and"
-        " leaves out the latter, with a warning.",
+        "Copied unchanged, as well-known text (WKT) or GeoTIFF keys. `WKT only`: E57 keeps WKT;"
+        " GeoTIFF keys are left out, with a warning.",
         {
             "PLY": [NONE] * 8,
             "PCD": [NONE] * 8,
@@ -176,11 +178,11 @@ MATTERS = [
     Matter(
         "Other attributes",
         "others",
-        "Under their own names; `extra`: in the LAS field of that name if there is one and the values"
-        " fit, else in an extra dimension. LAS has `scan` of E57 and PTX as `point_source_id`,"
-        " `return_index` of E57 as `return_number`, which counts from 1, and whole degrees in"
-        " `scan_angle_rank` as `scan_angle`, in steps of 0.006 degrees. PCD has `label` as uint32 and"
-        " `curvature` as float32, the types that PCL knows.",
+        "Written under their own names. `extra`: written to the LAS field of the same name if there"
+        " is one and the values fit, otherwise to an extra dimension. LAS stores `scan` of E57 and PTX"
+        " as `point_source_id`, `return_index` of E57 as `return_number`, which counts from 1, and"
+        " whole degrees in `scan_angle_rank` as `scan_angle`, in units of 0.006 degrees. PCD stores"
+        " `label` as uint32 and `curvature` as float32, the types that PCL reads.",
         {
             "PLY": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
             "PCD": [KEPT, KEPT, OWN, KEPT, KEPT, KEPT, WARNED, WARNED],
@@ -204,7 +206,7 @@ def cell(matter, row, output):
 
 
 def cells():
-    """Every cell that promises something: matter, row and output."""
+    """Cells other than NONE, as (matter, row, output)."""
     for matter in MATTERS:
         for row in INPUTS:
             for output in OUTPUTS:
@@ -216,7 +218,7 @@ BEGIN, END = "<!-- matrix: begin -->\n", "<!-- matrix: end -->\n"
 
 
 def markdown():
-    """The tables, rows that are alike joined."""
+    """The tables, with equal rows merged."""
     parts = []
     for matter in MATTERS:
         alike = {}

@@ -71,12 +71,12 @@ def absent(case, what):
     return must_warn(case, "no 'intensity'") if filled and case.output == "raw" else []
 
 
-def equal(found, wanted, tolerance=0.0):
-    found, wanted = np.asarray(found, np.float64), np.asarray(wanted)
-    if wanted.dtype == np.float32:
+def equal(found, expected, tolerance=0.0):
+    found, expected = np.asarray(found, np.float64), np.asarray(expected)
+    if expected.dtype == np.float32:
         # A text has as many digits as tell a float32 from the next.
         found = found.astype(np.float32)
-    np.testing.assert_allclose(found, wanted.astype(np.float64), rtol=0, atol=tolerance)
+    np.testing.assert_allclose(found, expected.astype(np.float64), rtol=0, atol=tolerance)
 
 
 def must_warn(case, pattern):

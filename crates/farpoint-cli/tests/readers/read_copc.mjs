@@ -39,7 +39,7 @@ while (waiting.length > 0) {
     nodes.push([...key.split("-").map(Number), node.pointDataOffset, node.pointDataLength, node.pointCount]);
     if (node.pointCount === 0) continue;
     const compressed = await Copc.loadCompressedPointDataBuffer(get, node);
-    if (compressed.length !== node.pointDataLength) throw new Error(`${key} is cut short`);
+    if (compressed.length !== node.pointDataLength) throw new Error(`${key} is truncated`);
     const records = await Las.PointData.decompressChunk(compressed, { ...copc.header, pointCount: node.pointCount });
     inside(key, Las.View.create(records, copc.header, copc.eb));
     out.write(records);

@@ -1,4 +1,4 @@
-"""MCAP recordings made by rosbags, cut down by the command, read back by software that is not ours."""
+"""MCAP bags made by rosbags, sampled by the command, read back by other software."""
 
 import hashlib
 import json
@@ -49,13 +49,13 @@ def parts(path):
     return found, messages, clouds
 
 
-def farthest(rows, wanted):
+def farthest(rows, expected):
     """The obvious loop over the rows that can be used, in their own precision."""
     xyz = np.stack([np.asarray(rows[axis], rows[axis].dtype.newbyteorder("=")) for axis in "xyz"], 1)
     usable = np.flatnonzero(np.isfinite(xyz).all(1) & (xyz != 0).any(1))
     points = xyz[usable]
     chosen, distance = [0], np.full(len(points), np.inf, points.dtype)
-    while len(chosen) < min(wanted, len(points)):
+    while len(chosen) < min(expected, len(points)):
         x, y, z = (points - points[chosen[-1]]).T
         distance = np.minimum(distance, x * x + y * y + z * z)
         chosen.append(int(distance.argmax()))
@@ -133,7 +133,7 @@ def test_a_file_that_is_cut_short(tmp_path):
     cut.write_bytes(whole[: len(whole) * 6 // 10])
     target = tmp_path / "out.mcap"
     done = command.run("sample", cut, "-n", WANTED, "-o", target)
-    assert any("cut short" in warning for warning in done.warnings), done.stderr
+    assert any("truncated" in warning for warning in done.warnings), done.stderr
     with open(target, "rb") as stream:
         kept = [m.data for _, c, m in NonSeekingReader(stream).iter_messages(log_time_order=False) if c.topic != "/lidar"]
     with open(tmp_path / "drive.mcap", "rb") as stream:
@@ -199,8 +199,8 @@ def test_read_by_mcap_for_javascript(tmp_path):
             before, after = (json.loads(line) for line in done.stdout.splitlines())
             lidar = [m for m in after["messages"] if m["topic"] == "/lidar"]
             with open(target, "rb") as stream:
-                wanted = [m.data for _, c, m in make_reader(stream).iter_messages() if c.topic == "/lidar"]
-            assert [m["digest"] for m in lidar] == [hashlib.sha256(data).hexdigest() for data in wanted]
+                expected = [m.data for _, c, m in make_reader(stream).iter_messages() if c.topic == "/lidar"]
+            assert [m["digest"] for m in lidar] == [hashlib.sha256(data).hexdigest() for data in expected]
             for message in before["messages"] + after["messages"]:
                 if message["topic"] == "/lidar":
                     del message["digest"]

@@ -92,8 +92,8 @@ def test_pages(tmp_path):
     source = cloud(tmp_path / "in.laz", surface(80_000), 6)
     copc = ordered(source, tmp_path / "out.copc.laz", "--node-points", NODE)
     copc_file.check(copc, largest=NODE)
-    told = check(copc, source, tmp_path)
-    assert told is None or len(told["pages"]) > 1
+    report = check(copc, source, tmp_path)
+    assert report is None or len(report["pages"]) > 1
 
 
 def test_duplicates(tmp_path):
@@ -207,11 +207,11 @@ def test_shown_by_itowns(tmp_path):
     run = ["node", str(script), copc.path, str(picture), browser()]
     done = subprocess.run(run, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["complaints"] == [] and told["elsewhere"] == []
-    assert told["points"] == told["count"] == copc.header.point_count
+    report = json.loads(done.stdout)
+    assert report["complaints"] == [] and report["elsewhere"] == []
+    assert report["points"] == report["count"] == copc.header.point_count
     levels = {str(level): int(copc.nodes[copc.nodes[:, 0] == level][:, 6].sum()) for level in copc.levels}
-    assert told["all"] == levels
-    assert told["drawn"] > 0.05 and told["colors"] > 100, "the picture is blank"
+    assert report["all"] == levels
+    assert report["drawn"] > 0.05 and report["colors"] > 100, "the picture is blank"
     if folder := os.environ.get("FARPOINT_PICTURES"):
         shutil.copy(picture, folder)

@@ -92,14 +92,14 @@ def test_values_that_fit_no_field_of_las_get_another_name(tmp_path, extension):
 
 def test_values_that_fit_stand_in_the_fields_of_las(tmp_path):
     columns = sources.axes(truth.local("f8"), "f8")
-    wanted = {"return_number": 3, "number_of_returns": 5, "user_data": 200, "point_source_id": 999}
-    wanted |= {"scan_angle": -2000, "synthetic": 1, "edge_of_flight_line": 1, "classification": 40}
-    columns |= {name: np.full(truth.POINTS, value, "f8") for name, value in wanted.items()}
+    expected = {"return_number": 3, "number_of_returns": 5, "user_data": 200, "point_source_id": 999}
+    expected |= {"scan_angle": -2000, "synthetic": 1, "edge_of_flight_line": 1, "classification": 40}
+    columns |= {name: np.full(truth.POINTS, value, "f8") for name, value in expected.items()}
     np.save(tmp_path / "in.npy", sources.record(columns))
     command.convert(tmp_path / "in.npy", str(tmp_path / "out.laz"))
     cloud = laspy.read(tmp_path / "out.laz")
     assert list(cloud.point_format.extra_dimension_names) == []
-    for name, value in wanted.items():
+    for name, value in expected.items():
         assert (np.array(cloud[name]) == value).all(), name
 
 
@@ -263,15 +263,15 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("wanted", "name"), [(n, name) for n, names in NAMES.items() for name in names])
-def test_an_attribute_has_one_name_in_every_format(tmp_path, wanted, name):
-    values = truth.times() if wanted == "gps_time" else truth.classes().astype("f8")
+@pytest.mark.parametrize(("expected", "name"), [(n, name) for n, names in NAMES.items() for name in names])
+def test_an_attribute_has_one_name_in_every_format(tmp_path, expected, name):
+    values = truth.times() if expected == "gps_time" else truth.classes().astype("f8")
     np.save(tmp_path / "in.npy", sources.record(sources.axes(truth.local("f8"), "f8") | {name: values}))
     special = {("nx", "pcd"): "normal_x", ("nx", "laz"): "NormalX"}
     for extension in ["ply", "pcd", "laz", "csv"]:
         target = str(tmp_path / f"out.{extension}")
         rows, _ = command.convert(tmp_path / "in.npy", target)
-        found = readers.read(target).columns[special.get((wanted, extension), wanted)]
+        found = readers.read(target).columns[special.get((expected, extension), expected)]
         np.testing.assert_array_equal(found, values[rows])
 
 

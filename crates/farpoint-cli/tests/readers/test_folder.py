@@ -96,26 +96,26 @@ def test_a_folder_of_mixed_files(tmp_path):
     assert done.status == 3, done.stderr
     assert "broken.laz: LAZ: " in done.stderr and "1 of 15 files failed" in done.stderr
     lines = [json.loads(line) for line in (target / "farpoint.jsonl").read_text().splitlines()]
-    told = {str(Path(line["input"]).relative_to(source)): line for line in lines}
-    assert set(told) == {*FILES, "las/broken.laz"} and "cut short" in told["las/broken.laz"]["error"]
+    report = {str(Path(line["input"]).relative_to(source)): line for line in lines}
+    assert set(report) == {*FILES, "las/broken.laz"} and "truncated" in report["las/broken.laz"]["error"]
     found = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert found == {*FILES, "farpoint.jsonl"}
     for file in FILES:
-        check(source / file, target / file, told[file])
+        check(source / file, target / file, report[file])
     # What is done is passed over, the broken one is tried again.
     again = command.run(*args, "--json", check=False)
     assert again.status == 3 and "1 of 15 files failed" in again.stderr
 
 
-def check(before, after, told):
+def check(before, after, report):
     whole, thin = columns(before), columns(after)
     if before.suffix != ".e57":
         assert list(whole) == list(thin), before
     names = [name for name in thin if name in whole]
     axes = ["X", "Y", "Z"] if before.suffix == ".npy" and "X" in names else ["x", "y", "z"]
     all_rows, rows = rows_of(whole, names), rows_of(thin, names)
-    assert len(rows) == told["samples"] == SAMPLES and told["points"] == len(all_rows), before
+    assert len(rows) == report["samples"] == SAMPLES and report["points"] == len(all_rows), before
     assert set(rows) <= set(all_rows), f"{before}: rows that are not in the input"
     points, chosen = (np.column_stack([found[axis] for axis in axes]).astype(float) for found in (whole, thin))
-    np.testing.assert_allclose(told["covering_radius"], radius(points, chosen), rtol=1e-5)
-    assert told["bytes"] == after.stat().st_size
+    np.testing.assert_allclose(report["covering_radius"], radius(points, chosen), rtol=1e-5)
+    assert report["bytes"] == after.stat().st_size

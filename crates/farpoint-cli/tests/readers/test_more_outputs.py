@@ -29,12 +29,12 @@ def test_e57(made, tmp_path, name):
         np.testing.assert_array_equal(found["intensity"].astype(truth.intensity.dtype), truth.intensity)
     if truth.colors is not None:
         colors = np.column_stack([found[f"color{name}"] for name in ["Red", "Green", "Blue"]])
-        wanted = truth.colors
-        if wanted.dtype.kind == "f":
-            wanted = np.round(wanted * 255.0)
-        elif wanted.max() > 255:
-            wanted = wanted >> 8
-        np.testing.assert_array_equal(colors, wanted)
+        expected = truth.colors
+        if expected.dtype.kind == "f":
+            expected = np.round(expected * 255.0)
+        elif expected.max() > 255:
+            expected = expected >> 8
+        np.testing.assert_array_equal(colors, expected)
     if truth.normals is not None:
         normals = np.column_stack([found[f"nor:normal{axis}"] for axis in "XYZ"])
         np.testing.assert_array_equal(normals.astype(truth.normals.dtype), truth.normals)
@@ -136,8 +136,8 @@ def test_merged_tiles(tmp_path):
     whole = steps + np.round(np.array(found.header.offsets) * 1000).astype(np.int64)
     np.testing.assert_array_equal(whole, np.concatenate([whole for _, whole in tiles]))
     for name in ["intensity", "classification", "return_number", "number_of_returns"]:
-        wanted = np.concatenate([np.array(cloud[name]) for cloud, _ in tiles])
-        np.testing.assert_array_equal(np.array(found[name]), wanted)
+        expected = np.concatenate([np.array(cloud[name]) for cloud, _ in tiles])
+        np.testing.assert_array_equal(np.array(found[name]), expected)
     red = np.concatenate([np.zeros(900)] + [np.array(cloud.red) for cloud, _ in tiles[1:]])
     np.testing.assert_array_equal(np.array(found.red), red)
     time = np.concatenate([np.array(cloud.gps_time) for cloud, _ in tiles])

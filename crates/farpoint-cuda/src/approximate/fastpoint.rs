@@ -123,7 +123,7 @@ fn args<T: CudaScalar>(
 /// The first stage: one sample more than the curve needs, whose distance is the covering radius before it.
 ///
 /// # Safety
-/// As [`enqueue`]; the addresses of `args` are of scratch memory.
+/// Same as [`enqueue`]; the addresses of `args` are of scratch memory.
 unsafe fn first_samples<T: CudaScalar>(
     stream: &Stream,
     work: &Work,
@@ -157,7 +157,7 @@ unsafe fn first_samples<T: CudaScalar>(
 /// Computes the radii, and takes the samples of the levels.
 ///
 /// # Safety
-/// As [`enqueue`]; the addresses of `args` are of scratch memory as planned.
+/// Same as [`enqueue`]; the addresses of `args` are of scratch memory as planned.
 unsafe fn levels<T: CudaScalar>(
     stream: &Stream,
     work: &Work,

@@ -46,7 +46,7 @@ impl Work {
         self.shape.samples.div_ceil(10)
     }
 
-    /// Returns whether there are too few samples to predict a curve from: then all are exact.
+    /// Returns whether there are too few samples to predict a curve; all are then exact.
     pub(super) fn is_exact(&self) -> bool {
         self.prefix() < MIN_SAMPLES
     }

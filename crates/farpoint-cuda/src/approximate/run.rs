@@ -39,10 +39,10 @@ compiled_once! {
     ) -> Result<ApproximateSample, Error> {
         job.check(DeviceKind::Gpu)?;
         let cloud = Prepared::new(&exact(job), points)?;
-        let watch = Watch::new(observer, cloud.wanted(), farpoint::Error::Cancelled);
-        let mut part = watch.part(cloud.wanted());
+        let watch = Watch::new(observer, cloud.max_samples(), farpoint::Error::Cancelled);
+        let mut part = watch.part(cloud.max_samples());
         part.reach(0)?;
-        let mut sample = match cloud.wanted() {
+        let mut sample = match cloud.max_samples() {
             0 => ApproximateSample::new(Vec::new(), job.method, Details::None),
             _ => launch(gpu, job, &cloud)?,
         };

@@ -97,7 +97,7 @@ fn driver() -> &'static Driver {
 }
 
 /// # Safety
-/// As [`symbol`].
+/// Same as [`symbol`].
 unsafe fn function<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
     // SAFETY: that `F` is the function's type is this function's contract.
     let result = unsafe { library.get::<F>(name.as_bytes()) };

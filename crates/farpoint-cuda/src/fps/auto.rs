@@ -99,7 +99,7 @@ const MIN_WORK: u128 = 1_000_000_000_000;
 
 /// Returns whether a single run is faster on a GPU, including the time to open it. A program that has a
 /// [`Gpu`](crate::Gpu) open and samples many clouds of some thousand points is always faster on it.
-pub fn pays(points: usize, samples: usize) -> bool {
+pub fn is_worthwhile(points: usize, samples: usize) -> bool {
     points as u128 * samples as u128 >= MIN_WORK
 }
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_gpu_is_not_opened_for_small_inputs() {
-        assert!(!pays(40_000, 10_000));
-        assert!(pays(10_000_000, 2_500_000));
+        assert!(!is_worthwhile(40_000, 10_000));
+        assert!(is_worthwhile(10_000_000, 2_500_000));
     }
 }

@@ -21,7 +21,7 @@ mod roots;
 pub(crate) mod run;
 mod span;
 
-pub use auto::pays;
+pub use auto::is_worthwhile;
 pub use check::check_bad;
 pub use pointers::DeviceBatch;
 pub use roots::roots;

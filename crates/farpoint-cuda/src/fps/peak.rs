@@ -194,7 +194,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 /// Queues the completion of results that already have some samples; starts are ignored.
 ///
 /// # Safety
-/// As [`enqueue`]; `known` must be as [`Known`] says when the kernel reads it.
+/// Same as [`enqueue`]; `known` must be as [`Known`] says when the kernel reads it.
 pub(crate) unsafe fn fill<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -288,8 +288,13 @@ mod tests {
         // Free memory of an 80 GB card beside its context.
         let free = 79_000_000_000;
         let fit = |rows: usize, bytes: &dyn Fn(usize) -> usize| {
-            let error =
-                Error::OutOfMemory { what: "", wanted: bytes(rows), free, total: free, fit: None };
+            let error = Error::OutOfMemory {
+                what: "",
+                requested: bytes(rows),
+                free,
+                total: free,
+                fit: None,
+            };
             match error.with_fit(0, rows, bytes) {
                 Error::OutOfMemory { fit, .. } => fit.unwrap(),
                 other => panic!("{other}"),

@@ -205,7 +205,7 @@ impl<T: CudaScalar> Queue<'_, T> {
     }
 
     /// # Safety
-    /// As `enqueue`.
+    /// Same as `enqueue`.
     unsafe fn start(&self, (function, launch): Link, pass: u32) -> Result<(), Error> {
         let args = Arguments { pass, ..self.args };
         // SAFETY: a link is a kernel of `radius`, which takes `Arguments`; what they name is there by the
@@ -216,7 +216,7 @@ impl<T: CudaScalar> Queue<'_, T> {
     /// Algorithm 2: sorts rows into voxels.
     ///
     /// # Safety
-    /// As `enqueue`.
+    /// Same as `enqueue`.
     unsafe fn prepare(&self) -> Result<(), Error> {
         let tiles = self.shape.rows.div_ceil(TILE).max(1);
         let per_tile = |name| self.link(name, tiles, TILE_THREADS);
@@ -291,7 +291,7 @@ impl<T: CudaScalar> Queue<'_, T> {
     /// with the number of steps queued so far, and ends the run by an error.
     ///
     /// # Safety
-    /// As `enqueue`.
+    /// Same as `enqueue`.
     unsafe fn sample(
         &self,
         options: &RadiusOptions,

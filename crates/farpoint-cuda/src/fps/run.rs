@@ -24,7 +24,7 @@ pub(crate) fn one<T: CudaScalar>(
     let begin = Instant::now();
     Choice::new(job)?;
     let cloud = Prepared::new(job, points)?;
-    let watch = Watch::new(observer, cloud.wanted(), farpoint::Error::Cancelled);
+    let watch = Watch::new(observer, cloud.max_samples(), farpoint::Error::Cancelled);
     let (gpu, shape) = (&gpus[0], shape(&[&cloud]));
     let required_bytes = |choice| bytes::<T>(gpu, choice, shape);
     if let Some(shared) = span::share::<T>(gpus, min_shared_rows, job, shape, required_bytes)? {
@@ -42,7 +42,7 @@ fn one_shared<T: CudaScalar>(
     begin: Instant,
     watch: &Watch<'_>,
 ) -> Result<Sample<T>, Error> {
-    let mut part = watch.part(cloud.wanted());
+    let mut part = watch.part(cloud.max_samples());
     part.reach(0)?;
     let sample = span::sample(shared, job, (cloud, shape(&[cloud])), begin)?;
     part.end()?;
@@ -109,10 +109,10 @@ pub(crate) fn many<T: CudaScalar>(
         Choice::new(job)?;
     }
     let clouds = Prepared::batch(jobs, clouds)?;
-    let total = clouds.iter().map(Prepared::wanted).fold(0, usize::saturating_add);
+    let total = clouds.iter().map(Prepared::max_samples).fold(0, usize::saturating_add);
     let watch = Watch::new(observer, total, farpoint::Error::Cancelled);
     let tasks: Vec<_> = std::iter::zip(jobs.iter().cycle(), &clouds).collect();
-    let work = |(_, cloud): &(&Sampler, &Prepared<T>)| cloud.points() + cloud.wanted();
+    let work = |(_, cloud): &(&Sampler, &Prepared<T>)| cloud.points() + cloud.max_samples();
     spread(gpus, &tasks, work, |gpu, tasks| {
         let mut samples = Vec::with_capacity(tasks.len());
         for tasks in tasks.chunk_by(|(a, _), (b, _)| can_share_launch(a, b)) {
@@ -145,7 +145,7 @@ fn launch<T: CudaScalar>(
     let shape = shape(clouds);
     input::check_rows(shape.rows)?;
     let choice = Choice::new(job)?.resolve::<T>(gpu, shape);
-    let mut part = watch.part(clouds.iter().map(|cloud| cloud.wanted()).sum());
+    let mut part = watch.part(clouds.iter().map(|cloud| cloud.max_samples()).sum());
     part.reach(0)?;
     if shape.samples == 0 {
         let empty_sample = |cloud: &&Prepared<T>| empty_sample(gpu, job, choice.algorithm(), cloud);
@@ -203,7 +203,7 @@ pub(crate) fn shape<T: CudaScalar>(clouds: &[&Prepared<T>]) -> Shape {
         clouds: clouds.len(),
         rows: max_of(clouds, Prepared::points),
         dims: max_of(clouds, Prepared::dims),
-        samples: max_of(clouds, Prepared::wanted),
+        samples: max_of(clouds, Prepared::max_samples),
     }
 }
 
@@ -303,9 +303,9 @@ fn lists<T: CudaScalar>(clouds: &[&Prepared<T>], start_count: usize) -> [Vec<i64
     if !same(Prepared::points) {
         offsets = sums(clouds.iter().map(|cloud| cloud.points()));
     }
-    if !same(Prepared::wanted) {
-        samples = clouds.iter().map(|cloud| cloud.wanted() as i64).collect();
-        slots = sums(clouds.iter().map(|cloud| cloud.wanted()));
+    if !same(Prepared::max_samples) {
+        samples = clouds.iter().map(|cloud| cloud.max_samples() as i64).collect();
+        slots = sums(clouds.iter().map(|cloud| cloud.max_samples()));
     }
     if clouds.iter().any(|cloud| cloud.starts().iter().any(|&start| start != 0)) {
         for cloud in clouds {
@@ -329,7 +329,7 @@ pub(crate) struct Output<T> {
 
 impl<T: CudaScalar> Output<T> {
     pub(crate) fn new(stream: &Stream, clouds: &[&Prepared<T>]) -> Result<Self, Error> {
-        let slots: Vec<_> = sums(clouds.iter().map(|cloud| cloud.wanted()))
+        let slots: Vec<_> = sums(clouds.iter().map(|cloud| cloud.max_samples()))
             .into_iter()
             .map(|sum| sum as usize)
             .collect();
@@ -354,7 +354,7 @@ impl<T: CudaScalar> Output<T> {
         let covering = self.values.download(clouds.len())?;
         let end = |b: usize| {
             // Never use a kernel's number as a size unchecked.
-            let count = usize::try_from(chosen[b]).ok().filter(|&n| n <= clouds[b].wanted());
+            let count = usize::try_from(chosen[b]).ok().filter(|&n| n <= clouds[b].max_samples());
             count
                 .map(|n| self.slots[b] + n)
                 .ok_or_else(|| invalid_result(algorithm.name(), chosen[b]))
@@ -378,6 +378,7 @@ impl<T: CudaScalar> Output<T> {
             let rows = fallible::try_collected(indices[slots.clone()].iter().map(row))?;
             let distances = fallible::collected(values[slots].iter().copied());
             let mut sample = Sample::new(rows, distances, covering[b], algorithm, ran_on);
+            sample.starts = cloud.starts().len();
             sample.dropped = cloud.dropped();
             Ok(sample)
         };

@@ -49,7 +49,7 @@ const MIN_POINTS: usize = 8_000_000;
 /// Returns whether comparing clouds of `a` and `b` points once is faster on a GPU, including the time
 /// to open it. A program that has a [`Gpu`](crate::Gpu) open and compares clouds of some thousand
 /// points is always faster on it.
-pub fn pays(a: usize, b: usize) -> bool {
+pub fn is_worthwhile(a: usize, b: usize) -> bool {
     a.saturating_add(b) >= MIN_POINTS
 }
 
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_gpu_is_not_opened_for_small_inputs() {
-        assert!(!pays(1_000_000, 1_000_000));
-        assert!(pays(5_000_000, 5_000_000) && pays(usize::MAX, 1));
+        assert!(!is_worthwhile(1_000_000, 1_000_000));
+        assert!(is_worthwhile(5_000_000, 5_000_000) && is_worthwhile(usize::MAX, 1));
     }
 }

@@ -31,8 +31,8 @@ pub struct DeviceGradients<T> {
     /// Addresses of the gradients of the coordinates, if requested: dense, coordinate `a` of row `i` of
     /// a side's batch at `i * dims + a`.
     pub gradients: [Option<u64>; 2],
-    /// Instead of `grads`: the gradient of the values that the distances were reduced to. A side takes
-    /// part if it has indices.
+    /// Gradients of the values to which the distances were reduced, in place of `grads`. Used for each
+    /// side that has indices.
     pub value: Option<ValueGradient>,
     /// Address and size of scratch memory: at least [`Gpu::gradients_scratch_bytes`], aligned to 256
     /// bytes; from the pool if `None`.
@@ -155,14 +155,14 @@ mod tests {
     #[test]
     fn invalid_arguments_are_rejected() {
         let pairs = DevicePairs::<f64>::padded([256, 512], 2, [10, 20], 3);
-        let indexed = pairs.answers([None; 2], [Some(1024), Some(2048)]);
+        let indexed = pairs.outputs([None; 2], [Some(1024), Some(2048)]);
         let valid = DeviceGradients::new(indexed, [8, 16], [24, 32]);
         let message = |request: DeviceGradients<f64>| request.check().unwrap_err().to_string();
         assert_eq!(valid.check().unwrap().rows, [10, 20]);
         let text = message(DeviceGradients { pairs, ..valid });
         assert!(text.starts_with("the first cloud: ") && text.contains("indices"), "{text}");
         // A direction without gradients needs no indices.
-        let pairs = pairs.answers([None; 2], [Some(1024), None]);
+        let pairs = pairs.outputs([None; 2], [Some(1024), None]);
         assert!(DeviceGradients { pairs, grads: [Some(8), None], ..valid }.check().is_ok());
         assert!(message(DeviceGradients { grads: [Some(8), Some(0)], ..valid }).contains("null"));
         assert!(
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn gradients_of_values_need_their_inputs() {
         let pairs = DevicePairs::<f32>::padded([256, 512], 2, [10, 20], 3);
-        let indexed = pairs.answers([None; 2], [Some(1024), Some(2048)]);
+        let indexed = pairs.outputs([None; 2], [Some(1024), Some(2048)]);
         let mean = ValueGradient {
             reduction: Reduction::Mean,
             plain: false,
@@ -187,7 +187,7 @@ mod tests {
         assert!(message(indexed, ValueGradient { upstream: (66, 1), ..mean }).contains("aligned"));
         let text = message(indexed, ValueGradient { plain: true, ..mean });
         assert!(text.starts_with("the first cloud: ") && text.contains("distances"), "{text}");
-        let with_distances = indexed.answers([Some(8), Some(16)], [Some(1024), Some(2048)]);
+        let with_distances = indexed.outputs([Some(8), Some(16)], [Some(1024), Some(2048)]);
         assert!(check(with_distances, ValueGradient { plain: true, ..mean }).is_ok());
         let max = ValueGradient { reduction: Reduction::Max, ..mean };
         assert!(message(with_distances, max).contains("extremes"));

@@ -23,7 +23,7 @@ mod values;
 pub(crate) use pointers::in_side;
 pub(crate) use run::Size;
 
-pub use auto::pays;
+pub use auto::is_worthwhile;
 pub use gradients::DeviceGradients;
 pub use pointers::{DevicePairs, DeviceSide};
 pub use values::{DeviceValues, EXTREMES, ValueGradient};

@@ -112,7 +112,7 @@ impl<T: CudaScalar> DevicePairs<T> {
     }
 
     /// Sets the addresses of the distances and indices of the rows of each side.
-    pub fn answers(mut self, distances: [Option<u64>; 2], indices: [Option<u64>; 2]) -> Self {
+    pub fn outputs(mut self, distances: [Option<u64>; 2], indices: [Option<u64>; 2]) -> Self {
         for (which, side) in self.sides.iter_mut().enumerate() {
             (side.distances, side.indices) = (distances[which], indices[which]);
         }
@@ -250,7 +250,7 @@ mod tests {
 
     fn pairs_of(points: [u64; 2], pairs: usize, rows: [usize; 2], dims: usize) -> DevicePairs<f32> {
         DevicePairs::padded(points, pairs, rows, dims)
-            .answers([Some(1024); 2], [Some(2048), Some(4096)])
+            .outputs([Some(1024); 2], [Some(2048), Some(4096)])
     }
 
     fn message(pairs: &DevicePairs<f32>) -> String {
@@ -275,8 +275,8 @@ mod tests {
         let large = message(&pairs_of([256, 512], 2, [100, u32::MAX as usize], 3));
         assert!(large.contains("second") && large.contains("4294967295"), "{large}");
         for (address, text) in [(0, "null"), (2, "aligned")] {
-            assert!(message(&good.answers([Some(address), None], [None; 2])).contains(text));
-            assert!(message(&good.answers([None; 2], [None, Some(address)])).contains(text));
+            assert!(message(&good.outputs([Some(address), None], [None; 2])).contains(text));
+            assert!(message(&good.outputs([None; 2], [None, Some(address)])).contains(text));
             assert!(message(&good.lengths([Some(address), None])).contains("lengths"));
         }
         let skip = Matcher::new().bad_rows(BadRows::Skip);
@@ -288,7 +288,7 @@ mod tests {
         let empty = pairs_of([256, 0], 2, [100, 0], 3);
         assert_eq!(message(&empty), "the second cloud: the cloud has no usable point");
         // The first side's are not requested.
-        let one_sided = empty.answers([None, Some(1024)], [None; 2]);
+        let one_sided = empty.outputs([None, Some(1024)], [None; 2]);
         assert!(check(&Matcher::new(), &one_sided).unwrap().is_empty());
         assert!(check(&Matcher::new(), &pairs_of([0, 0], 0, [100, 0], 3)).unwrap().is_empty());
         assert!(check(&Matcher::new(), &pairs_of([0, 0], 3, [0, 0], 3)).unwrap().is_empty());
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_kernels_view_has_all_arguments() {
         let ragged = DevicePairs::<f64>::ragged([256, 512], [8, 16], 4, [10, 20], 2);
-        let matching = ragged.answers([Some(24), None], [None, Some(32)]).matching();
+        let matching = ragged.outputs([Some(24), None], [None, Some(32)]).matching();
         let [a, b] = matching.sides;
         assert_eq!((a.points, a.offsets, a.rows, a.distances, a.indices), (256, 8, 10, 24, 0));
         assert_eq!((b.points, b.offsets, b.rows, b.distances, b.indices), (512, 16, 20, 0, 32));

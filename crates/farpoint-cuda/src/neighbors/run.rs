@@ -328,7 +328,7 @@ pub(crate) fn backward<T: CudaScalar>(
     }
     let addresses = |buffers: &[Buffer<T>]| [0, 1].map(|side| buffers[side].pointer());
     let pairs = DevicePairs::<T>::padded(addresses(&points), 1, rows, dims)
-        .answers([None; 2], [0, 1].map(|side: usize| Some(indices[side].pointer())));
+        .outputs([None; 2], [0, 1].map(|side: usize| Some(indices[side].pointer())));
     let request = DeviceGradients::new(pairs, addresses(&upstream), addresses(&outputs));
     let job = Matcher::new().norm(norm);
     // SAFETY: the buffers have the sizes that the pairs say, and are freed in stream order; the

@@ -123,7 +123,7 @@ impl Gpu {
     /// synchronizing; see [`DeviceValues`].
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_nearest`], and if there is no address for the distances or the values.
+    /// Same as [`Gpu::enqueue_nearest`], and if there is no address for the distances or the values.
     ///
     /// # Safety
     /// See [`DeviceValues`].
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn invalid_arguments_are_rejected() {
         let pairs = DevicePairs::<f32>::padded([256, 512], 2, [10, 20], 3);
-        let pairs = pairs.answers([Some(1024), Some(2048)], [None; 2]);
+        let pairs = pairs.outputs([Some(1024), Some(2048)], [None; 2]);
         let valid = DeviceValues {
             pairs,
             reduction: Reduction::Mean,
@@ -245,9 +245,9 @@ mod tests {
         assert_eq!(valid.check(), Ok(()));
         assert!(message(DeviceValues { values: 0, ..valid }).contains("null"));
         assert!(message(DeviceValues { values: 66, ..valid }).contains("aligned"));
-        let one_sided = pairs.answers([Some(1024), None], [None; 2]);
+        let one_sided = pairs.outputs([Some(1024), None], [None; 2]);
         assert_eq!(DeviceValues { pairs: one_sided, ..valid }.check(), Ok(()));
-        let pairs = pairs.answers([Some(1024), None], [Some(8), Some(16)]);
+        let pairs = pairs.outputs([Some(1024), None], [Some(8), Some(16)]);
         let text = message(DeviceValues { pairs, ..valid });
         assert!(text.starts_with("the second cloud: ") && text.contains("distances"), "{text}");
     }

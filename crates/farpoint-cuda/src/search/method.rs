@@ -103,7 +103,7 @@ impl Choice {
 }
 
 /// # Safety
-/// As [`Choice::enqueue`].
+/// Same as [`Choice::enqueue`].
 unsafe fn plain<T: CudaScalar>(
     stream: &Stream,
     parameter: &Parameter<T>,
@@ -119,7 +119,7 @@ unsafe fn plain<T: CudaScalar>(
 }
 
 /// # Safety
-/// As [`Choice::enqueue`].
+/// Same as [`Choice::enqueue`].
 unsafe fn brute<T: CudaScalar>(
     stream: &Stream,
     parameter: &Parameter<T>,
@@ -154,7 +154,7 @@ fn is_few(shape: Shape) -> bool {
 /// Searches with a lane per row of `x` instead of a warp.
 ///
 /// # Safety
-/// As [`Choice::enqueue`].
+/// Same as [`Choice::enqueue`].
 unsafe fn few<T: CudaScalar>(
     stream: &Stream,
     parameter: &Parameter<T>,

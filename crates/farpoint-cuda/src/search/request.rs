@@ -74,7 +74,7 @@ impl<T: CudaScalar> DeviceSearch<T> {
     }
 
     /// Sets the addresses of the results.
-    pub fn answers(
+    pub fn outputs(
         self,
         distances: Option<u64>,
         indices: Option<u64>,
@@ -126,7 +126,7 @@ impl<T: CudaScalar> DeviceSearch<T> {
             distances: self.distances.unwrap_or(0),
             indices: self.indices.unwrap_or(0),
             counts: self.counts.unwrap_or(0),
-            limits: [limits.most, limits.least, limits.near],
+            limits: [limits.maximum, limits.minimum, limits.near],
             dims: self.dims as u32,
             clouds: self.clouds as u32,
             k: limits.k as u32,

@@ -220,7 +220,7 @@ fn copied<V: Copy>(values: &[V]) -> Vec<V> {
     fallible::collected(values.iter().copied())
 }
 
-/// Finds the best `k` of each row, by one launch.
+/// Finds the best `k` neighbors of each row in one launch.
 fn best<T: CudaScalar>(
     gpu: &Gpu,
     job: &Searcher,
@@ -236,7 +236,7 @@ fn best<T: CudaScalar>(
     let indices = Buffer::<i32>::new(&batch.stream, places, "the indices")?;
     let counts = Buffer::<i32>::new(&batch.stream, rows, "the numbers of neighbors")?;
     let outputs = [distances.pointer(), indices.pointer(), counts.pointer()].map(Some);
-    let request = batch.search().answers(outputs[0], outputs[1], outputs[2]);
+    let request = batch.search().outputs(outputs[0], outputs[1], outputs[2]);
     // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
     unsafe { gpu.enqueue_search(&without_row_checks(job), &batch.stream, &request)? };
     batch.stream.wait("search")?;
@@ -275,7 +275,7 @@ fn all<T: CudaScalar>(
     let batch = Batch::upload(gpu, pairs)?;
     let counts = Buffer::<i32>::new(&batch.stream, rows, "the numbers of neighbors")?;
     let (searched, job) = (job, &without_row_checks(job));
-    let request = batch.search().answers(None, None, Some(counts.pointer()));
+    let request = batch.search().outputs(None, None, Some(counts.pointer()));
     // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
     unsafe { gpu.enqueue_search_counts(job, &batch.stream, &request)? };
     let counts = unsigned(counts.download(rows)?);
@@ -287,7 +287,7 @@ fn all<T: CudaScalar>(
     let indices = Buffer::<i32>::new(&batch.stream, all, "the indices")?;
     let (outputs, offsets_at) =
         ([distances.pointer(), indices.pointer()], offsets_buffer.pointer());
-    let search = batch.search().answers(Some(outputs[0]), Some(outputs[1]), None);
+    let search = batch.search().outputs(Some(outputs[0]), Some(outputs[1]), None);
     // SAFETY: as above; the offsets are the running sums of the counts.
     unsafe {
         let within = DeviceWithin { search, offsets: offsets_at };

@@ -119,7 +119,7 @@ fn parameter<T: CudaScalar>(request: &DeviceSearch<T>, job: &Searcher) -> Parame
 }
 
 /// # Safety
-/// As [`Gpu::enqueue_search_fill`].
+/// Same as [`Gpu::enqueue_search_fill`].
 unsafe fn sort<T: CudaScalar>(
     stream: &Stream,
     parameter: &Parameter<T>,

@@ -15,7 +15,7 @@ pub enum GradientMemory {
     /// Address and size of the list written by [`Gpu::enqueue_invert`].
     Inverted(u64, usize),
     /// Address and size of memory of [`Gpu::gradient_bytes`], aligned to 256 bytes, in which the list is made.
-    Given(u64, usize),
+    Provided(u64, usize),
     /// The same memory from the GPU's stream-ordered pool.
     Pool,
 }
@@ -121,7 +121,7 @@ pub(super) unsafe fn enqueue(
             inverted::check_list(&rows.shape, (address, bytes))?;
             Scratch::Borrowed(address)
         }
-        GradientMemory::Given(address, bytes) => {
+        GradientMemory::Provided(address, bytes) => {
             Scratch::new(stream, Some((address, bytes)), gradient_bytes(rows))?
         }
         GradientMemory::Pool => Scratch::new(stream, None, gradient_bytes(rows))?,
@@ -140,7 +140,7 @@ pub(super) unsafe fn enqueue(
 /// Queues the sums.
 ///
 /// # Safety
-/// As [`enqueue`]; `list` must be that of the indices.
+/// Same as [`enqueue`]; `list` must be that of the indices.
 unsafe fn add_up(
     gpu: &Gpu,
     stream: &Stream,
@@ -181,7 +181,7 @@ unsafe fn add_up(
 
 /// Memory for gradients of values.
 impl Gpu {
-    /// Returns the bytes of [`GradientMemory::Given`]: of an inverted list and of the memory to build it.
+    /// Returns the bytes of [`GradientMemory::Provided`]: of an inverted list and of the memory to build it.
     pub fn gradient_bytes(&self, rows: &DeviceRows) -> usize {
         gradient_bytes(rows)
     }

@@ -23,7 +23,7 @@ impl Gpu {
     /// in device memory.
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_gather`].
+    /// Same as [`Gpu::enqueue_gather`].
     ///
     /// # Safety
     /// See [`DeviceRows`]; `found` must have room for two numbers.

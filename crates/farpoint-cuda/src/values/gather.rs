@@ -66,7 +66,7 @@ impl Gpu {
     /// `output` `(clouds, rows, channels)`.
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_gather`], and if the memory given is too small.
+    /// Same as [`Gpu::enqueue_gather`], and if the memory given is too small.
     ///
     /// # Safety
     /// See [`DeviceRows`] and [`GradientMemory`].

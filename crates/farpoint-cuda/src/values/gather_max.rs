@@ -47,7 +47,7 @@ impl Gpu {
     /// `i32` of the same shape, to `chosen` if given.
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_gather`].
+    /// Same as [`Gpu::enqueue_gather`].
     ///
     /// # Safety
     /// See [`DeviceRows`].
@@ -87,7 +87,7 @@ impl Gpu {
     /// Queues [`farpoint::values::gather_max_backward`].
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_gather_backward`].
+    /// Same as [`Gpu::enqueue_gather_backward`].
     ///
     /// # Safety
     /// See [`DeviceGatherMaxGradients`].
@@ -117,7 +117,7 @@ impl Gpu {
     /// Queues the gradient of `add`.
     ///
     /// # Safety
-    /// As [`Gpu::enqueue_gather_max_backward`].
+    /// Same as [`Gpu::enqueue_gather_max_backward`].
     unsafe fn start_added(
         &self,
         stream: &Stream,

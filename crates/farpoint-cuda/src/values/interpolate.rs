@@ -60,7 +60,7 @@ impl Gpu {
     /// `f64`, `f32` for all others.
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_gather`].
+    /// Same as [`Gpu::enqueue_gather`].
     ///
     /// # Safety
     /// See [`DeviceRows`].
@@ -95,7 +95,7 @@ impl Gpu {
     /// [`farpoint::values::interpolate_weights_backward`], each if requested.
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_gather_backward`].
+    /// Same as [`Gpu::enqueue_gather_backward`].
     ///
     /// # Safety
     /// See [`DeviceInterpolateGradients`].
@@ -127,7 +127,7 @@ impl Gpu {
     /// Queues the gradient of the weights.
     ///
     /// # Safety
-    /// As [`Gpu::enqueue_interpolate_backward`].
+    /// Same as [`Gpu::enqueue_interpolate_backward`].
     unsafe fn start_of_weights(
         &self,
         stream: &Stream,

@@ -146,7 +146,7 @@ impl Gpu {
     /// [`Gpu::invert_scratch_bytes`], and is free again after this step.
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_gather`], and if the memory given is too small.
+    /// Same as [`Gpu::enqueue_gather`], and if the memory given is too small.
     ///
     /// # Safety
     /// See [`DeviceRows`].

@@ -46,10 +46,10 @@ impl Gpu {
     /// `grad`, that of the weights; all of them `(places, k)`.
     ///
     /// # Errors
-    /// As [`Gpu::enqueue_inverse_distance_weights`].
+    /// Same as [`Gpu::enqueue_inverse_distance_weights`].
     ///
     /// # Safety
-    /// As [`Gpu::enqueue_inverse_distance_weights`], with three arrays.
+    /// Same as [`Gpu::enqueue_inverse_distance_weights`], with three arrays.
     pub unsafe fn enqueue_inverse_distance_weights_backward<T: CudaScalar>(
         &self,
         stream: &Stream,

@@ -72,7 +72,7 @@ pub fn lidar(n: usize, seed: u64) -> Vec<[f32; 3]> {
     lidar_turn(n, seed, &Turn::default())
 }
 
-/// As [`lidar()`], with another sensor or in another place. Returns no points if there are no echoes
+/// Like [`lidar()`], with another sensor or in another place. Returns no points if there are no echoes
 /// at all: the reach is too short, or there is no ring.
 ///
 /// ```

@@ -38,7 +38,7 @@ pub(super) fn surface(class: u8, reflectance: f64, random: &mut Random) -> Surfa
     Surface { class, reflectance: reflectance * random.between(0.7, 1.3) }
 }
 
-/// End of a ray: its range, infinite if nowhere, and the surface.
+/// Hit of a ray: the range, infinite without a hit, and the surface.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hit {
     pub(super) range: f64,

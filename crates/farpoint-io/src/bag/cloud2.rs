@@ -53,7 +53,7 @@ impl<'a> PointCloud2<'a> {
     /// Reads everything but the points.
     ///
     /// # Errors
-    /// A message with the problem: cut short, no x, y, z as float32 or float64, data that has fewer
+    /// A message with the problem: truncated, no x, y, z as float32 or float64, data that has fewer
     /// bytes than the points need, an encoding that is not read.
     pub fn parse(encoding: Encoding, message: &'a [u8]) -> Result<PointCloud2<'a>, String> {
         let mut wire = Wire::new(encoding, message)?;

@@ -160,10 +160,10 @@ impl Bag {
         Bag::from_source(source, name)
     }
 
-    /// As [`Bag::open`], from bytes in memory; `name` is for messages.
+    /// Like [`Bag::open`], from bytes in memory; `name` is for messages.
     ///
     /// # Errors
-    /// As [`Bag::open`].
+    /// Same as [`Bag::open`].
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>, name: &str) -> Result<Bag, Error> {
         Bag::from_source(Source::Bytes(bytes.into()), name.to_owned())
     }

@@ -11,7 +11,7 @@ const METADATA: &str = "metadata.yaml";
 /// # Errors
 /// [`Error::Read`] if the list can't be read, [`Error::UnknownFormat`] if the files are of a kind that is
 /// not read.
-pub fn recordings(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
+pub fn bag_files(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
     let list = path.join(METADATA);
     if !path.is_dir() || !list.is_file() {
         return Ok(None);
@@ -69,10 +69,10 @@ mod tests {
     #[test]
     fn folders() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(recordings(folder.path()).unwrap().is_none());
+        assert!(bag_files(folder.path()).unwrap().is_none());
         let write = |text: &str| std::fs::write(folder.path().join(METADATA), text).unwrap();
         write(TEXT);
-        let files = recordings(folder.path()).unwrap().unwrap();
+        let files = bag_files(folder.path()).unwrap().unwrap();
         assert_eq!(files, ["drive_0.mcap", "drive_1.mcap"].map(|file| folder.path().join(file)));
         for (text, part) in [
             (TEXT.replace(".mcap", ".db3"), "mcap convert drive_0.db3"),
@@ -80,7 +80,7 @@ mod tests {
             ("version: 9\n".into(), "reindex"),
         ] {
             write(&text);
-            let error = recordings(folder.path()).unwrap_err().to_string();
+            let error = bag_files(folder.path()).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
     }

@@ -34,7 +34,7 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
         return Err(refuse(what, "messages are numbered from 0"));
     }
     let Kind::Cloud(encoding) = topic.kind else {
-        return Err(refuse(format!("{name} holds no clouds"), "give another topic"));
+        return Err(refuse(format!("{name} holds no clouds"), "use another topic"));
     };
     let message = find(bag, &topic.channels, index);
     let message = message.map_err(|error| error.named(&bag.name, Format::Mcap))?;

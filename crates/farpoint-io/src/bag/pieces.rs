@@ -82,7 +82,7 @@ pub(super) fn each_piece(
         if !head.complete {
             let missing = head.length - head.available(frames.end());
             return Ok(End::Truncated(format!(
-                "is cut short: {missing} bytes of the record at byte {} are missing",
+                "is truncated: {missing} bytes of the record at byte {} are missing",
                 head.at
             )));
         }

@@ -78,7 +78,7 @@ impl<'a> Wire<'a> {
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], String> {
         let end = self.at.checked_add(count).filter(|&end| end <= self.bytes.len());
         let end =
-            end.ok_or_else(|| format!("cut short: {what} ends behind byte {}", self.bytes.len()))?;
+            end.ok_or_else(|| format!("truncated: {what} ends after byte {}", self.bytes.len()))?;
         let taken = &self.bytes[self.at..end];
         self.at = end;
         Ok(taken)
@@ -127,7 +127,7 @@ mod tests {
         let bytes = [0, 1, 0, 0, 7, 0, 0, 0, 5, 0, 0, 0];
         let mut wire = Wire::new(Encoding::Cdr, &bytes).unwrap();
         assert_eq!((wire.u8("a"), wire.u32("b"), wire.at()), (Ok(7), Ok(5), 12));
-        assert!(wire.u8("c").unwrap_err().contains("cut short: c"));
+        assert!(wire.u8("c").unwrap_err().contains("truncated: c"));
     }
 
     #[test]

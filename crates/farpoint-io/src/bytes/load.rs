@@ -1,7 +1,7 @@
 //! The bytes of a whole file, read by all threads.
 //!
 //! Files are not mapped: another process may change one at any time, which is undefined behavior for mapped
-//! memory, and one that is cut short meanwhile ends this process. Each thread copies its parts into
+//! memory, and one that is truncated meanwhile ends this process. Each thread copies its parts into
 //! memory that it is the first to touch, which takes as long as mapped pages do.
 
 use crate::error::Error;

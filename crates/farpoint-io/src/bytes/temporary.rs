@@ -18,7 +18,7 @@ const NAMES: usize = 4;
 /// Paths that this process has to remove if it ends without returning to their owners.
 static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A path that [`remove_own`] removes, until this is dropped.
+/// A path that [`remove_temporaries`] removes, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Guard(PathBuf);
 
@@ -53,7 +53,7 @@ fn paths() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
 
 /// Removes all temporary files and folders of this process, for programs that are about to end without returning to
 /// their owners.
-pub fn remove_own() {
+pub fn remove_temporaries() {
     for path in paths().iter().flat_map(|paths| paths.iter()) {
         // One that stays is removed by the next run.
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -61,7 +61,7 @@ pub fn remove_own() {
 }
 
 /// Removes the temporary files of an output that ended processes left.
-pub fn remove_left(output: &Path) {
+pub fn remove_leftovers(output: &Path) {
     for number in 0..NAMES {
         let path = output.with_file_name(name(output, number) + ENDING);
         let Ok(file) = File::options().read(true).write(true).open(&path) else { continue };
@@ -74,7 +74,7 @@ pub fn remove_left(output: &Path) {
 
 /// Creates a temporary file beside an output, to be renamed to it.
 pub(crate) fn beside(output: &Path) -> io::Result<(NamedTempFile, Guard)> {
-    remove_left(output);
+    remove_leftovers(output);
     let folder = output.parent().unwrap_or(Path::new(""));
     let make = |name: String, random: usize| -> io::Result<(NamedTempFile, Guard)> {
         let mut builder = tempfile::Builder::new();
@@ -226,12 +226,12 @@ mod tests {
         first.write_all(b"first").unwrap();
         let (second, _guard) = beside(&output).unwrap();
         assert_ne!(second.path(), stale);
-        remove_left(&output);
+        remove_leftovers(&output);
         assert!(second.path().exists() && fs::read(&stale).unwrap() == b"first");
         drop(second);
         let second = folder.path().join(".farpoint-a.ply-1.tmp");
         fs::write(&second, b"half").unwrap();
-        remove_left(&output);
+        remove_leftovers(&output);
         assert!(stale.exists() && !second.exists() && other.exists());
         first.persist(&output).unwrap();
         assert_eq!(fs::read(&output).unwrap(), b"first");

@@ -25,7 +25,7 @@ pub(crate) fn unpacked(bytes: &[u8], name: &str) -> Result<Vec<u8>, Error> {
         Error::Read { name, source } => Error::UnknownFormat {
             name,
             what: format!("it cannot be unpacked: {source}"),
-            fix: "the file is damaged or cut short: fetch it again".into(),
+            fix: "the file is damaged or truncated: download it again".into(),
         },
         error => error,
     })

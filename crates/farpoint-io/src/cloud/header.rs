@@ -107,7 +107,7 @@ pub(crate) struct NpyHeader {
     pub(crate) plain: Option<NumberType>,
 }
 
-/// The lines of a text before the first point.
+/// The lines of a text file before the first point.
 #[derive(Clone, Debug)]
 pub(crate) struct TextHeader {
     /// Comments, the count line and the header, unchanged.

@@ -282,7 +282,7 @@ pub(crate) fn binary_offset(
     Some(at)
 }
 
-/// Returns the length in front of a list; `None` if cut short or negative.
+/// Returns the length in front of a list; `None` if truncated or negative.
 pub(crate) fn list_length(bytes: &[u8], kind: NumberType, big_endian: bool) -> Option<usize> {
     let mut wide = [0u8; 8];
     let bytes = bytes.get(..kind.size())?;

@@ -247,7 +247,7 @@ impl ParseError {
     }
 
     pub(crate) fn truncated(what: impl Into<String>) -> ParseError {
-        ParseError::new(what).fix("the file is cut short: fetch or export it again")
+        ParseError::new(what).fix("the file is truncated: download or export it again")
     }
 
     pub(crate) fn at(mut self, place: Place) -> ParseError {

@@ -12,7 +12,8 @@ use std::io::{self, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
-const ADVICE: &str = "if the name is wrong, give the format by --input-format (in Python: format=)";
+const ADVICE: &str =
+    "if the name is wrong, set the format with --input-format (in Python: format=)";
 
 impl FromStr for Format {
     type Err = Error;
@@ -54,7 +55,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
         return Err(Error::UnknownFormat {
             name: name.to_owned(),
             what: "the file is empty".into(),
-            fix: "fetch or export it again".into(),
+            fix: "download or export it again".into(),
         });
     }
     refuse_compressed(bytes, name, options)?;
@@ -78,7 +79,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
             return Err(Error::UnknownFormat {
                 name: name.to_owned(),
                 what: format!("the name says {format}, the content does not"),
-                fix: format!("{ADVICE}; otherwise fetch the file again"),
+                fix: format!("{ADVICE}; otherwise download the file again"),
             });
         }
         None => {}

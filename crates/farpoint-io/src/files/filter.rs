@@ -20,7 +20,7 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Condition, String> {
-        let advice = "give a field and its values, such as classification=2,6 or intensity=100..";
+        let advice = "use a field and its values, such as classification=2,6 or intensity=100..";
         let (field, values) = text.split_once('=').ok_or(advice)?;
         let range = |text: &str| match text.split_once("..") {
             None => number(text).map(|n| [n, n]),

@@ -34,7 +34,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
         return decode(Cow::Owned(bytes), name, options);
     }
     #[cfg(feature = "mcap")]
-    if let Some(files) = bag::recordings(path)? {
+    if let Some(files) = bag::bag_files(path)? {
         return bag::read_of(&name, &files, options);
     }
     let mut file = File::open(path).map_err(fail)?;
@@ -54,7 +54,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
 /// still found, by reading the rest if necessary.
 ///
 /// # Errors
-/// As [`read`]; [`Error::Field`] if a field of the filter does not exist.
+/// Same as [`read`]; [`Error::Field`] if a field of the filter does not exist.
 pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<Cloud, Error> {
     if !filter.is_of_places() || !detect::is_copc(path, options) {
         return read(path, options);
@@ -74,7 +74,7 @@ pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<C
 /// other than LAS, LAZ and E57, whose headers contain little, and for standard input.
 ///
 /// # Errors
-/// As [`read`]. Damage after the header is not found.
+/// Same as [`read`]. Damage after the header is not found.
 pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Error> {
     if path == Path::new("-") {
         return Ok(None);

@@ -34,7 +34,7 @@ fn text(bytes: &[u8]) -> Result<Vec<i64>, ParseError> {
             let what = format!("'{word}' is not a whole number");
             ParseError::new(what)
                 .at(Place::Line(k + 1))
-                .fix("give whole numbers, or an array in NPY")
+                .fix("use whole numbers, or an array in NPY")
         };
         let line = std::str::from_utf8(line).map_err(|_| wrong("\u{fffd}"))?;
         let words = line.split(|c: char| c.is_whitespace() || c == ',');

@@ -41,7 +41,7 @@ pub fn write(
 /// Like [`write()`], into memory. The format is that of the cloud unless set in the options.
 ///
 /// # Errors
-/// As [`write()`], without [`Error::Write`].
+/// Same as [`write()`], without [`Error::Write`].
 pub fn write_bytes(
     cloud: &Cloud,
     rows: &[usize],
@@ -107,7 +107,7 @@ pub fn write_indices_in_blocks<E: From<Error>>(
 /// refuses.
 pub fn write_arrays(path: &Path, arrays: &[npy::Array<'_>]) -> Result<(), Error> {
     if let Some(what) = arrays.iter().find_map(npy::Array::mismatch) {
-        let fix = "give one value for each element of the shape".to_owned();
+        let fix = "pass one value for each element of the shape".to_owned();
         return Err(Error::Output { name: path.display().to_string(), what, fix });
     }
     put_by(path, |sink| npy::write_archive(sink, arrays))
@@ -137,12 +137,12 @@ pub fn check_output(
         fix: fix.into(),
     };
     if path.is_dir() {
-        return Err(refuse("is a folder".into(), "give the name of a file"));
+        return Err(refuse("is a folder".into(), "use the name of a file"));
     }
     if fs::metadata(path)
         .is_ok_and(|existing| existing.is_file() && existing.permissions().readonly())
     {
-        return Err(refuse(READ_ONLY.into(), "make it writable, or write to another name"));
+        return Err(refuse(READ_ONLY.into(), "make it writable, or choose another output"));
     }
     let folder = folder_of(path);
     if !folder.is_dir() {
@@ -169,7 +169,7 @@ pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Forma
         );
     }
     if let Some(format) = format.filter(|format| options.copc.is_some() && *format != Format::Laz) {
-        return refuse(format!("COPC is LAZ, not {format}"), "give a name that ends in .copc.laz");
+        return refuse(format!("COPC is LAZ, not {format}"), "use a name that ends in .copc.laz");
     }
     let what = match format {
         Some(format) if format.can_write() => return Ok(format),

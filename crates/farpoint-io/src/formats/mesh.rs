@@ -107,7 +107,7 @@ pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut lines = lines(bytes).peekable();
     let (mut line, first) = lines
         .next()
-        .ok_or_else(|| ParseError::new("the file is empty").fix("fetch or export it again"))?;
+        .ok_or_else(|| ParseError::new("the file is empty").fix("download or export it again"))?;
     // Without a keyword the file starts with its counts.
     let (keyword, mut counts) = first.split_at(off_keyword(first).unwrap_or(0));
     if keyword.contains(&b'4') {

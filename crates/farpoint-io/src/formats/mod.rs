@@ -58,7 +58,7 @@ pub(crate) struct Functions {
     pub(crate) write: Option<Write>,
     /// Locates the rows of a file that is read in chunks, by its header.
     pub(crate) layout: Option<Locate>,
-    /// Locates the rows of a text, in a pass over its lines.
+    /// Locates the rows of a text file, in a pass over its lines.
     pub(crate) lines: Option<Locate>,
     /// Reads the facts about all points in the header.
     pub(crate) summary: Option<Summarize>,

@@ -89,7 +89,7 @@ fn damaged_messages_say_what_is_wrong() {
         for length in 0..good.len() {
             let error = PointCloud2::parse(encoding, &good[..length]).unwrap_err();
             assert!(
-                error.contains("cut short") || error.contains("not a CDR"),
+                error.contains("truncated") || error.contains("not a CDR"),
                 "{length}: {error}"
             );
         }
@@ -292,7 +292,7 @@ fn messages_that_cannot_be_read_are_passed_on() {
     let (after, cuts) = rewritten(&before, 2).unwrap();
     let errors: Vec<_> = cuts.iter().map(|cut| cut.error.clone().unwrap_or_default()).collect();
     assert!(errors[0].is_empty() && errors[3].is_empty());
-    assert!(errors[1].contains("cut short: data") && errors[2].contains("XCDR2"), "{errors:?}");
+    assert!(errors[1].contains("truncated: data") && errors[2].contains("XCDR2"), "{errors:?}");
     let lidar = |file: &[u8]| -> Vec<_> {
         records(file).into_iter().filter(|(op, data)| *op == MESSAGE && data[0] == 7).collect()
     };

@@ -131,11 +131,11 @@ fn a_damaged_octree_is_not_relied_on() {
     let whole = read(&made(), &options()).unwrap();
     let (info, root) = (375 + 54, 18600);
     let changes: [(&str, usize, &[u8]); 5] = [
-        ("cut short", info + 40, &u64::MAX.to_le_bytes()),
+        ("truncated", info + 40, &u64::MAX.to_le_bytes()),
         ("invalid cube", info + 24, &f64::NAN.to_le_bytes()),
         ("is not a node", root + 28, &7i32.to_le_bytes()),
         ("is damaged", root, &77i32.to_le_bytes()),
-        ("cut short", info + 48, &31u64.to_le_bytes()),
+        ("truncated", info + 48, &31u64.to_le_bytes()),
     ];
     for (what, at, bytes) in changes {
         let path = damaged(folder.path(), |file| file[at..at + bytes.len()].copy_from_slice(bytes));

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub struct InputFile {
     /// Path of the file.
     pub path: PathBuf,
     /// Its path below the given folder, or below the part of a pattern without wildcards; for a file that was named
@@ -23,13 +23,13 @@ pub struct Found {
 /// anything that can be given itself; empty lines and those that start with `#` are ignored.
 ///
 /// # Errors
-/// [`Error::Given`] for a folder, pattern or list that names no file; [`Error::System`] if one can't be read. A named
+/// [`Error::Input`] for a folder, pattern or list that names no file; [`Error::System`] if one can't be read. A named
 /// file that does not exist is found here, and fails when it is read.
 pub fn expand(
     inputs: &[PathBuf],
     recursive: bool,
     excluded: Option<&Path>,
-) -> Result<Vec<Found>, Error> {
+) -> Result<Vec<InputFile>, Error> {
     let excluded = excluded.and_then(|folder| fs::canonicalize(folder).ok());
     let walk = Walk { recursive, excluded };
     let mut found = Vec::new();
@@ -66,39 +66,35 @@ struct Walk {
 }
 
 impl Walk {
-    fn add(&self, path: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
+    fn add(&self, path: &Path, found: &mut Vec<InputFile>) -> Result<(), Error> {
         if path == Path::new("-") {
-            return Err(Error::given(
-                path,
-                "standard input is one cloud",
-                "give it alone, with -o",
-            ));
+            return Err(Error::input(path, "standard input is one cloud", "use it alone, with -o"));
         }
         let before = found.len();
         if path.is_dir() {
             if self.excluded.is_some() && fs::canonicalize(path).ok() == self.excluded {
                 let fix = "write to another folder; inputs are kept";
-                return Err(Error::given(path, "is also the folder of the outputs", fix));
+                return Err(Error::input(path, "is also the folder of the outputs", fix));
             }
             let readable = |inside: &Path| Format::of_input(inside).is_some();
             self.folder(path, Path::new(""), self.recursive, &readable, found)?;
             if found.len() == before {
-                let fix = "give a folder with point clouds, or --recursive for those below";
-                return Err(Error::given(path, "no point cloud files in this folder", fix));
+                let fix = "use a folder with point clouds, or --recursive for subfolders";
+                return Err(Error::input(path, "no point cloud files in this folder", fix));
             }
         } else if has_wildcards(path) && !path.exists() {
             self.pattern(path, found)?;
             if found.len() == before {
-                return Err(Error::given(path, "no file matches", "check the pattern"));
+                return Err(Error::input(path, "no file matches", "check the pattern"));
             }
         } else {
             let name = path.file_name().unwrap_or(path.as_os_str());
-            found.push(Found { path: tidy(path), inside: name.into() });
+            found.push(InputFile { path: tidy(path), inside: name.into() });
         }
         Ok(())
     }
 
-    fn list(&self, list: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
+    fn list(&self, list: &Path, found: &mut Vec<InputFile>) -> Result<(), Error> {
         let text =
             fs::read_to_string(list).map_err(|source| Error::system(list, source, READ_FIX))?;
         let lines =
@@ -108,7 +104,7 @@ impl Walk {
             self.add(Path::new(line), found)?;
         }
         match found.len() == before {
-            true => Err(Error::given(list, "the list names no file", "write a path in each line")),
+            true => Err(Error::input(list, "the list names no file", "write a path in each line")),
             false => Ok(()),
         }
     }
@@ -120,7 +116,7 @@ impl Walk {
         inside: &Path,
         deep: bool,
         fit: &dyn Fn(&Path) -> bool,
-        found: &mut Vec<Found>,
+        found: &mut Vec<InputFile>,
     ) -> Result<(), Error> {
         if self.excluded.is_some() && fs::canonicalize(folder).ok() == self.excluded {
             return Ok(());
@@ -136,18 +132,18 @@ impl Walk {
                     self.folder(&path, &inside, deep, fit, found)?;
                 }
             } else if fit(&inside) && (kind.is_file() || path.is_file()) {
-                found.push(Found { path: tidy(&path), inside });
+                found.push(InputFile { path: tidy(&path), inside });
             }
         }
         Ok(())
     }
 
     /// Adds files below the longest part without wildcards that match the rest.
-    fn pattern(&self, pattern: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
+    fn pattern(&self, pattern: &Path, found: &mut Vec<InputFile>) -> Result<(), Error> {
         let plain = |part: &Component<'_>| !has_wildcards(part.as_os_str().as_ref());
         let base: PathBuf = pattern.components().take_while(plain).collect();
         let rest: PathBuf = pattern.components().skip_while(plain).collect();
-        let invalid = || Error::given(pattern, "the pattern is not valid Unicode", "name a folder");
+        let invalid = || Error::input(pattern, "the pattern is not valid Unicode", "name a folder");
         let text = rest.to_str().ok_or_else(invalid)?;
         let deep =
             rest.components().count() > 1 || rest.as_os_str().as_encoded_bytes().starts_with(b"**");

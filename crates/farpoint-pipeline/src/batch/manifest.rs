@@ -1,8 +1,8 @@
 //! The manifest of a folder of outputs, `farpoint.jsonl`: a line for each file, added once its output is in place.
-//! Beside it, during a run, `.farpoint-tries`: the files in work, so that a file that ends the process is known the
-//! next time.
+//! During a run, `.farpoint-tries` next to it lists the files in progress, so that the next run knows a file that
+//! crashed the process.
 //!
-//! A run holds a lock on the manifest, which the system releases when the process ends, however it ends.
+//! A run holds a lock on the manifest, which the system releases when the process ends, even by a crash.
 
 use crate::{Error, File, Row};
 use farpoint_io::temporary;
@@ -43,7 +43,7 @@ impl Manifest {
     /// half-written files of a run that was killed.
     ///
     /// # Errors
-    /// [`Error::Given`] if another run works in the folder, [`Error::System`] if the system refuses.
+    /// [`Error::Input`] if another run works in the folder, [`Error::System`] if the system refuses.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         fs::create_dir_all(folder).map_err(|source| Error::system(folder, source, FIX))?;
         let path = folder.join(MANIFEST);
@@ -52,7 +52,7 @@ impl Manifest {
         match lines.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 let fix = "wait for its end, or write to another folder";
-                return Err(Error::given(folder, "another run writes into this folder", fix));
+                return Err(Error::input(folder, "another run writes into this folder", fix));
             }
             // A file system without locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -151,7 +151,7 @@ impl Manifest {
         for output in places.iter().map(|place| self.folder.join(place)) {
             let folder = output.parent().and_then(|folder| fs::canonicalize(folder).ok());
             if folder.is_some_and(|folder| folder.starts_with(&root)) {
-                temporary::remove_left(&output);
+                temporary::remove_leftovers(&output);
             }
         }
     }

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The files of a run, each of which ends with a row in the manifest.
+/// Files of a run; the manifest gets a row for each.
 #[derive(Debug)]
 pub struct Batch {
     files: Vec<File>,
@@ -32,7 +32,7 @@ impl Batch {
     /// Opens the manifest in `out`. Files finished in it need no work unless `force` is set.
     ///
     /// # Errors
-    /// As [`Manifest::open`].
+    /// Same as [`Manifest::open`].
     pub fn open(files: Vec<File>, out: &Path, digest: &str, force: bool) -> Result<Self, Error> {
         let manifest = Manifest::open(out)?;
         let finished = |file| manifest.finished(file, digest).filter(|_| !force).cloned();
@@ -51,7 +51,7 @@ impl Batch {
     }
 
     /// Returns the files that need work: those that take much memory first, those of [`Batch::is_suspect`] last.
-    pub fn left(&self) -> &[usize] {
+    pub fn remaining(&self) -> &[usize] {
         &self.remaining
     }
 

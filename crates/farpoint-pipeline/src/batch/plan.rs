@@ -1,7 +1,7 @@
 //! Output paths of files, and checks that refuse a run before any work.
 
 use crate::memory::weight;
-use crate::{Error, Found};
+use crate::{Error, InputFile};
 use farpoint_io::{Copc, Format};
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -29,12 +29,12 @@ pub struct File {
 /// one.
 ///
 /// # Errors
-/// [`Error::Given`] if two files would have the same output, or an output is one of the inputs.
-pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>, Error> {
+/// [`Error::Input`] if two files would have the same output, or an output is one of the inputs.
+pub fn plan(found: Vec<InputFile>, out: &Path, to: Option<&str>) -> Result<Vec<File>, Error> {
     let mut files: Vec<File> = Vec::with_capacity(found.len());
     let mut outputs: HashMap<PathBuf, usize> = HashMap::with_capacity(found.len());
     let mut inputs = Identities::default();
-    for Found { path, inside } in found {
+    for InputFile { path, inside } in found {
         // Outputs are not compressed.
         let packed = inside.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
         let inside = if packed { inside.with_extension("") } else { inside };
@@ -51,11 +51,11 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
             let fix = match path.parent() == files[other].input.parent() {
                 true => "rename one of them, or process them in two runs with two output folders",
                 false => {
-                    "give the folder above both with --recursive (in Python: recursive=True), which keeps \
+                    "use the folder above both with --recursive (in Python: recursive=True), which keeps \
                      their tree, or process them in two runs with two output folders"
                 }
             };
-            return Err(Error::given(&path, problem, fix));
+            return Err(Error::input(&path, problem, fix));
         }
         let metadata = fs::metadata(&path).ok();
         inputs.add(&path, metadata.as_ref());
@@ -65,7 +65,7 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
         files.push(File { input: path, output: out.join(&place), place, size, modified, weight });
     }
     match files.iter().find(|file| inputs.has(&file.output)) {
-        Some(file) => Err(Error::given(
+        Some(file) => Err(Error::input(
             &file.output,
             format!("the output of {} is one of the inputs", file.input.display()),
             "write to another folder; inputs are kept",

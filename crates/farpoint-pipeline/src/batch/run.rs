@@ -44,7 +44,7 @@ pub fn run(
     isolated: Isolated<'_>,
 ) -> Result<(), Error> {
     let (suspects, regular): (Vec<_>, Vec<_>) =
-        batch.left().iter().partition(|&&k| batch.is_suspect(k));
+        batch.remaining().iter().partition(|&&k| batch.is_suspect(k));
     let queue = Queue::new(batch, &regular, concurrency.memory);
     let shared =
         Shared { batch, executor, concurrency, stop, report, failed: AtomicBool::new(false) };

@@ -2,7 +2,7 @@
 
 use super::points::{Number, finite, zero};
 use crate::text::count;
-use crate::{Chosen, Points, Rows, Used, Watch, each_precision};
+use crate::{InputPoints, Points, RowSelection, Rows, Watch, each_precision};
 use farpoint_io::{Cloud, Filter};
 use std::borrow::Cow;
 
@@ -133,9 +133,9 @@ pub(crate) fn choose<'a>(
     rows: Rows,
     filter: &Filter,
     watch: &dyn Watch,
-) -> Result<Chosen<'a>, String> {
+) -> Result<InputPoints<'a>, String> {
     if filter.is_empty() && !rows.drop_zeros {
-        return prepare(cloud, name, rows, watch).map(|points| Chosen {
+        return prepare(cloud, name, rows, watch).map(|points| InputPoints {
             of: points.len(),
             points,
             used: None,
@@ -172,7 +172,7 @@ pub(crate) fn choose<'a>(
         }
         points => points,
     };
-    Ok(Chosen { points, of: mask.len(), used: Some(Used::Mask(mask)) })
+    Ok(InputPoints { points, of: mask.len(), used: Some(RowSelection::Mask(mask)) })
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl FromStr for Length {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = || "give a length such as 0.05, 5cm or 50mm".to_owned();
+        let advice = || "use a length such as 0.05, 5cm or 50mm".to_owned();
         // The longest symbol that fits: 5cm ends in m too.
         let unit = UNITS
             .into_iter()
@@ -94,7 +94,7 @@ pub fn unit(
     let Some(crs) = cloud.crs() else { return Ok(1.0) };
     if crs.geographic {
         return Err(format!(
-            "{name}: {option} {length}: the coordinates are degrees ({}); give a number of degrees, or \
+            "{name}: {option} {length}: the coordinates are degrees ({}); use a number of degrees, or \
              project the cloud first",
             crs.name
         ));
@@ -112,7 +112,7 @@ pub fn unit(
             let converted = length.in_meters();
             watch.warn(&format!(
                 "{name}: {option} {length} is taken as {converted}, for meters; the file does not state \
-                 the unit of {}; give a number without a unit if it is another",
+                 the unit of {}; use a number without a unit if it is another",
                 crs.name
             ));
             Ok(1.0)
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(length("1in").in_meters(), 0.0254);
         assert_eq!(length("5 cm").to_string(), "5cm");
         let error = "5 furlongs".parse::<Length>().unwrap_err();
-        assert_eq!(error, "give a length such as 0.05, 5cm or 50mm");
+        assert_eq!(error, "use a length such as 0.05, 5cm or 50mm");
         for text in ["", "m", "cm", "5cmm", "5 c m"] {
             assert!(text.parse::<Length>().is_err(), "{text}");
         }

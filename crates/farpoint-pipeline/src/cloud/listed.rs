@@ -1,6 +1,6 @@
 //! Rows of a cloud that a file lists.
 
-use crate::Used;
+use crate::RowSelection;
 use crate::disk::Error;
 use crate::text::name;
 use farpoint::{Points as _, Selected, Subset};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 /// A file that lists the rows that are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum RowList {
     /// Their numbers.
     Rows(PathBuf),
     /// A value for each row.
     Mask(PathBuf),
 }
 
-impl Listed {
+impl RowList {
     /// Returns the option of the command line.
     pub fn option(&self) -> &'static str {
         match self {
@@ -25,7 +25,7 @@ impl Listed {
     }
 
     /// Reads the rows of a cloud of `points` points. Errors name the file.
-    pub(crate) fn read(&self, points: usize) -> Result<Used, Error> {
+    pub(crate) fn read(&self, points: usize) -> Result<RowSelection, Error> {
         let (Self::Rows(path) | Self::Mask(path)) = self;
         let error_of_file = |what: String| Error::Refused(format!("{} {what}", self.option()));
         let invalid = |error: farpoint::Error| error_of_file(format!("{}: {error}", name(path)));
@@ -35,12 +35,12 @@ impl Listed {
             Self::Mask(_) => {
                 let mask = parse_mask(&numbers, path).map_err(error_of_file)?;
                 Selected::mask(Blank(points), &mask).map_err(invalid)?;
-                Ok(Used::Mask(mask))
+                Ok(RowSelection::Mask(mask))
             }
             Self::Rows(_) => {
                 let selected = Selected::rows(Blank(points), &numbers).map_err(invalid)?;
                 let rows = selected.subset().map_or(&[][..], Subset::rows);
-                Ok(Used::Rows(rows.iter().map(|&row| row as usize).collect()))
+                Ok(RowSelection::Rows(rows.iter().map(|&row| row as usize).collect()))
             }
         }
     }
@@ -51,7 +51,7 @@ fn parse_mask(numbers: &[i64], path: &Path) -> Result<Vec<bool>, String> {
         0 => Ok(false),
         1 => Ok(true),
         other => Err(format!(
-            "{}: value {other} at place {place} is neither 0 nor 1; for numbers of rows give --rows",
+            "{}: value {other} at place {place} is neither 0 nor 1; use --rows for row numbers",
             name(path)
         )),
     };

@@ -6,25 +6,25 @@ use std::collections::HashSet;
 
 /// Some points of a cloud.
 #[derive(Debug)]
-pub struct Chosen<'a> {
+pub struct InputPoints<'a> {
     /// All of them.
     pub points: Points<'a>,
     /// Rows that are used, unless all are; of these, rows with NaN or infinity are still to be left out.
-    pub used: Option<Used>,
+    pub used: Option<RowSelection>,
     /// Number of rows selected from: all, or those that were listed.
     pub of: usize,
 }
 
 /// Rows of a cloud that are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Used {
+pub enum RowSelection {
     /// Rows whose value is true, of one value per row.
     Mask(Vec<bool>),
     /// These, each once; ties go to the row listed first.
     Rows(Vec<usize>),
 }
 
-impl Used {
+impl RowSelection {
     /// Returns the number of rows.
     pub fn count(&self) -> usize {
         match self {
@@ -69,8 +69,8 @@ macro_rules! each_chosen {
             let $all = &all[..];
             let selected = match &$chosen.used {
                 None => None,
-                Some($crate::Used::Mask(mask)) => Some(farpoint::Selected::mask($all, mask)),
-                Some($crate::Used::Rows(rows)) => Some(farpoint::Selected::rows($all, rows)),
+                Some($crate::RowSelection::Mask(mask)) => Some(farpoint::Selected::mask($all, mask)),
+                Some($crate::RowSelection::Rows(rows)) => Some(farpoint::Selected::rows($all, rows)),
             };
             match selected.transpose() {
                 Ok(selected) => {
@@ -87,7 +87,7 @@ macro_rules! each_chosen {
     };
 }
 
-impl Chosen<'_> {
+impl InputPoints<'_> {
     /// Returns the number of rows that are left out by choice.
     pub fn left_out(&self) -> usize {
         self.used.as_ref().map_or(0, |used| self.of - used.count())
@@ -103,10 +103,10 @@ impl Chosen<'_> {
     pub fn usable(&self) -> usize {
         match &self.used {
             None => self.points.len() - self.points.unusable(),
-            Some(Used::Rows(rows)) => each_precision!(&self.points, points => {
+            Some(RowSelection::Rows(rows)) => each_precision!(&self.points, points => {
                 rows.iter().filter(|row| points.get(**row).is_some_and(finite)).count()
             }),
-            Some(Used::Mask(mask)) => each_precision!(&self.points, points => {
+            Some(RowSelection::Mask(mask)) => each_precision!(&self.points, points => {
                 points.iter().zip(mask).filter(|(row, used)| **used && finite(row)).count()
             }),
         }
@@ -116,17 +116,17 @@ impl Chosen<'_> {
     pub fn first_usable(&self) -> Option<usize> {
         match &self.used {
             None => self.points.first_usable(),
-            Some(Used::Mask(_)) => {
+            Some(RowSelection::Mask(_)) => {
                 (0..self.points.len()).find(|&row| self.is_usable(row) == Some(true))
             }
-            Some(Used::Rows(rows)) => each_precision!(&self.points, points => {
+            Some(RowSelection::Rows(rows)) => each_precision!(&self.points, points => {
                 rows.iter().copied().find(|&row| points.get(row).is_some_and(finite))
             }),
         }
     }
 
     /// Selects the listed rows of these, each of which is a row of the cloud.
-    pub fn among(self, listed: Used) -> Self {
+    pub fn among(self, listed: RowSelection) -> Self {
         let of = listed.count();
         let used = match &self.used {
             None => listed,
@@ -142,12 +142,19 @@ mod tests {
 
     #[test]
     fn lists_and_masks_meet() {
-        let (mask, rows) = (Used::Mask(vec![true, false, true, true]), Used::Rows(vec![3, 1, 0]));
-        assert_eq!(mask.intersect(rows.clone()), Used::Rows(vec![3, 0]));
-        assert_eq!(rows.intersect(mask.clone()), Used::Mask(vec![true, false, false, true]));
-        assert_eq!(rows.intersect(Used::Rows(vec![0, 2, 3])), Used::Rows(vec![0, 3]));
+        let (mask, rows) =
+            (RowSelection::Mask(vec![true, false, true, true]), RowSelection::Rows(vec![3, 1, 0]));
+        assert_eq!(mask.intersect(rows.clone()), RowSelection::Rows(vec![3, 0]));
+        assert_eq!(
+            rows.intersect(mask.clone()),
+            RowSelection::Mask(vec![true, false, false, true])
+        );
+        assert_eq!(
+            rows.intersect(RowSelection::Rows(vec![0, 2, 3])),
+            RowSelection::Rows(vec![0, 3])
+        );
         assert_eq!(mask.intersect(mask.clone()), mask);
         // A row beyond the mask is not used.
-        assert_eq!(mask.intersect(Used::Rows(vec![9, 2])), Used::Rows(vec![2]));
+        assert_eq!(mask.intersect(RowSelection::Rows(vec![9, 2])), RowSelection::Rows(vec![2]));
     }
 }

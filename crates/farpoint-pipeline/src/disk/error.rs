@@ -28,7 +28,7 @@ pub enum Error {
         /// Advice to the user.
         fix: &'static str,
     },
-    /// A spool that cannot be used: another run's, cut short, changed, or of another input.
+    /// A spool that cannot be used: another run's, truncated, changed, or of another input.
     #[error("{}: {what}; {fix}", path.display())]
     Unusable {
         /// The file or folder.
@@ -93,7 +93,7 @@ impl Error {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => {
-                "the disk is full: free space, or give another folder by --spool (in Python: spool=); \
+                "the disk is full: free space, or choose another folder with --spool (in Python: spool=); \
                  a run in such a folder can be resumed with --resume"
             }
             _ => "check the folder and its permissions",

@@ -50,7 +50,7 @@ impl Folder {
             Err(TryLockError::WouldBlock) => Err(Error::unusable(
                 &path,
                 "another run works in this folder",
-                "wait for it, or give another folder by --spool (in Python: spool=)",
+                "wait for it, or choose another folder with --spool (in Python: spool=)",
             )),
             Err(TryLockError::Error(source)) => Err(Error::written(&place, source)),
         }
@@ -70,7 +70,7 @@ impl Folder {
         self.file(CLOUD).exists()
     }
 
-    /// Returns whether there are files of others. Half-made files of an earlier run are written anew.
+    /// Returns whether there are files of others. Half-made files of an earlier run are rewritten.
     pub(crate) fn has_other_files(&self) -> Result<bool, Error> {
         if self.temporary.is_some() {
             return Ok(false);

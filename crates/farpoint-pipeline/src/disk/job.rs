@@ -152,8 +152,8 @@ pub enum Event {
         number: u64,
         /// Samples so far.
         samples: u64,
-        /// Largest number of samples wanted.
-        wanted: u64,
+        /// Largest number of samples limit.
+        limit: u64,
     },
     /// The output is being written.
     Writing,

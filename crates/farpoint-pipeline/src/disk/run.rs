@@ -85,7 +85,7 @@ pub fn write_rows(
 /// read in parts are held in memory.
 ///
 /// # Errors
-/// As [`Reader::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
+/// Same as [`Reader::open`]; [`Error::Memory`] if the file would be held in memory and is too large for that.
 pub fn open(path: &Path, options: &ReadOptions, memory: u64) -> Result<Reader, Error> {
     let needs_memory = |error| match error {
         farpoint_io::Error::NotInParts { name, needed, .. } => {
@@ -159,7 +159,7 @@ impl Work<'_> {
         }
         if self.folder.has_other_files()? {
             let what = "contains other files";
-            return Err(Error::unusable(self.folder.path(), what, "give an empty folder"));
+            return Err(Error::unusable(self.folder.path(), what, "use an empty folder"));
         }
         Ok((self.make(identity.text(), observer)?, false))
     }
@@ -213,8 +213,8 @@ impl Work<'_> {
             let mut log = locked(&log);
             log.append(RUN, &conductor.manifest())?;
             log.sync()?;
-            let (number, samples, wanted) = (band.number, band.samples, band.wanted);
-            notify(observer, Event::Band { number, samples, wanted })?;
+            let (number, samples, limit) = (band.number, band.samples, band.limit);
+            notify(observer, Event::Band { number, samples, limit })?;
         }
         let sampling = start.elapsed().as_secs_f64();
         let outcome = conductor.outcome().ok_or_else(|| {
@@ -250,7 +250,7 @@ impl Work<'_> {
             tile: start.tile,
         };
         let plan = Plan::new(self.job.amount, starts.iter().map(entry).collect());
-        plan.mode(Mode::Sweep).most(self.shares.candidates).carried(self.shares.carried)
+        plan.mode(Mode::Sweep).max_candidates(self.shares.candidates).carried(self.shares.carried)
     }
 
     fn tiles<T: Scalar>(
@@ -263,7 +263,7 @@ impl Work<'_> {
             .resident(false)
             .cached_pages(cached)
             .threads(true)
-            .most(self.shares.candidates as usize);
+            .max_candidates(self.shares.candidates as usize);
         let tile = |tile| Tile::new(SpoolStore::new(spool, log, tile), options);
         (0..spool.tiles.len() as u32).map(tile).collect()
     }

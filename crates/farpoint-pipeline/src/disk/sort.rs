@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Called now and then, by any thread: an error cancels the work.
 pub(crate) type CheckCanceled<'a> = &'a (dyn Fn() -> Result<(), Error> + Sync);
 
-/// Bytes of a row and its place.
+/// Size in bytes of a row number and its position.
 const PAIR: usize = 2 * ROW;
 /// Extents of lists that are read once.
 const EXTENT: usize = 1 << 16;

@@ -26,7 +26,7 @@ pub(crate) struct Survey {
     /// The first row that is used.
     pub(crate) first: Option<u64>,
     pub(crate) grid: Grid,
-    /// Used rows by cell.
+    /// RowSelection rows by cell.
     pub(crate) counts: Vec<u32>,
 }
 
@@ -169,7 +169,11 @@ pub(crate) fn starts(
         Some(other) => {
             let name = reader.name().to_owned();
             let what = format!("cannot start from {other:?} through the disk");
-            return Err(Error::Input { name, what, fix: "give rows or a seed".into() });
+            return Err(Error::Input {
+                name,
+                what,
+                fix: "use row numbers or a random seed".into(),
+            });
         }
     };
     let mut sorted = start_rows.clone();

@@ -26,7 +26,7 @@ pub(crate) struct Work<'a> {
 }
 
 /// Calls the given function with the keys of all chosen points, in order.
-pub(crate) type Chosen<'a> = &'a mut dyn FnMut(
+pub(crate) type InputPoints<'a> = &'a mut dyn FnMut(
     &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>,
 ) -> Result<(), farpoint_tiles::Error>;
 
@@ -56,7 +56,7 @@ pub(crate) fn outputs(
     work: &Work<'_>,
     outputs: &Outputs<'_>,
     count: u64,
-    chosen: Chosen<'_>,
+    chosen: InputPoints<'_>,
     check_canceled: CheckCanceled<'_>,
 ) -> Result<Vec<String>, Error> {
     let path = work.folder.file("rows");
@@ -134,7 +134,7 @@ fn whole(
 }
 
 /// Writes the chosen rows, 8 bytes each, to a file of their own.
-fn list(path: &Path, chosen: Chosen<'_>) -> Result<(), Error> {
+fn list(path: &Path, chosen: InputPoints<'_>) -> Result<(), Error> {
     let failed = |source| Error::written(path, source);
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
     let mut write_error = None;

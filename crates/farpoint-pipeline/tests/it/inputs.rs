@@ -1,6 +1,6 @@
 //! Files that are found, and the paths of their outputs.
 
-use farpoint_pipeline::{Found, expand, names_several, plan};
+use farpoint_pipeline::{InputFile, expand, names_several, plan};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -19,8 +19,9 @@ fn folder(files: &[&str]) -> TempDir {
 fn found(folder: &TempDir, inputs: &[&str], recursive: bool) -> Vec<(String, String)> {
     let inputs: Vec<PathBuf> = inputs.iter().map(|name| folder.path().join(name)).collect();
     let text = |path: &Path| path.to_str().unwrap().to_owned();
-    let below =
-        |found: Found| (text(found.path.strip_prefix(folder.path()).unwrap()), text(&found.inside));
+    let below = |found: InputFile| {
+        (text(found.path.strip_prefix(folder.path()).unwrap()), text(&found.inside))
+    };
     expand(&inputs, recursive, Some(&folder.path().join("thin")))
         .unwrap()
         .into_iter()
@@ -123,7 +124,8 @@ fn outputs_keep_the_tree() {
     let places: Vec<_> = files.iter().map(|file| file.place.to_str().unwrap()).collect();
     assert_eq!(places, ["a.laz", "b.laz", "deep/c.laz", "deep/er/d.laz"]);
     // An extension of no format is part of the name.
-    let odd = vec![Found { path: folder.path().join("s/scan.final"), inside: "scan.final".into() }];
+    let odd =
+        vec![InputFile { path: folder.path().join("s/scan.final"), inside: "scan.final".into() }];
     assert_eq!(plan(odd, &out, Some("ply")).unwrap()[0].place, Path::new("scan.final.ply"));
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Run<T> {
     /// Floor after limiting the number of candidates.
     pub(super) floor: Key,
     /// Maximum number of candidates of a tile; 0 for a deep band.
-    pub(super) most: u64,
+    pub(super) max_candidates: u64,
     /// Facts received, each with the tile that sent it.
     pub(super) facts: Vec<(Entry<T>, TileId)>,
     pub(super) fact_indices: HashSet<u64>,
@@ -40,7 +40,7 @@ pub(super) struct TileState<T> {
 }
 
 impl<T> Run<T> {
-    pub(super) fn new(tiles: usize, floor: Key, most: u64) -> Self {
+    pub(super) fn new(tiles: usize, floor: Key, max_candidates: u64) -> Self {
         let state = || TileState {
             candidates: 0,
             bounds: Vec::new(),
@@ -53,7 +53,7 @@ impl<T> Run<T> {
         };
         let tiles = std::iter::repeat_with(state).take(tiles).collect();
         let (facts, fact_indices) = Default::default();
-        Self { requested_floor: floor, floor, most, facts, fact_indices, tiles }
+        Self { requested_floor: floor, floor, max_candidates, facts, fact_indices, tiles }
     }
 }
 
@@ -200,8 +200,8 @@ impl<T: Scalar> Conductor<T> {
         let state = &mut run.tiles[tile as usize];
         (state.sent_facts, state.received_facts, state.restarted) = (0, 0, true);
         if after >= After::Prepare {
-            let (floor, most) = (run.requested_floor, run.most);
-            let request = Request::Prepare { band: self.finished, floor, most };
+            let (floor, max_candidates) = (run.requested_floor, run.max_candidates);
+            let request = Request::Prepare { band: self.finished, floor, max_candidates };
             match self.call(transport, vec![(tile, request)])?.remove(0) {
                 Ok(Reply::Prepared { .. }) => {}
                 other => return Ok(Err(began_again(other))),
@@ -233,13 +233,13 @@ impl<T: Scalar> Conductor<T> {
             false => self.facts_for_all(tile, &carried),
         };
         let run = self.run.as_ref().expect("a band is under way");
-        self.statistics.told_facts += facts.len() as u64;
-        self.statistics.told_undecided += (others.len() + carried.len()) as u64;
+        self.statistics.sent_facts += facts.len() as u64;
+        self.statistics.sent_undecided += (others.len() + carried.len()) as u64;
         self.statistics.told_bounds += bounds.len() as u64;
         Request::Solve(Solve {
             band: self.finished,
             floor: run.floor,
-            deep: run.most == 0,
+            deep: run.max_candidates == 0,
             keep: room == Room::Any(true),
             room: if let Room::Limited(room) = room { room } else { u64::MAX },
             seen: run.tiles[tile as usize].received_facts,

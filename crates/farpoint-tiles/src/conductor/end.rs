@@ -155,7 +155,7 @@ impl<T: Scalar> Conductor<T> {
         &mut self,
         transport: &mut dyn Transport<T>,
         band: u64,
-        most: u64,
+        max_candidates: u64,
         each: &mut dyn FnMut(Key) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let tiles = self.tiles.len();
@@ -163,14 +163,14 @@ impl<T: Scalar> Conductor<T> {
         let mut heap = BinaryHeap::new();
         let mut empty = self.ids();
         let mut count = 0;
-        let call_limit = keys_per_call(self.plan.mode).min(most);
+        let call_limit = keys_per_call(self.plan.mode).min(max_candidates);
         loop {
             if !empty.is_empty() {
                 let starts = from.clone();
                 let make = move |_: &mut Self, tile: TileId| Request::Chosen {
                     band,
                     from: starts[tile as usize],
-                    most: call_limit,
+                    max_keys: call_limit,
                 };
                 for (tile, reply) in self.call_tiles(transport, &empty, After::Begin, &make)? {
                     let Reply::Chosen(found) = reply else {
@@ -184,7 +184,7 @@ impl<T: Scalar> Conductor<T> {
                 empty.clear();
             }
             let Some(Reverse((key, tile))) = heap.pop() else { return Ok(count) };
-            if count == most {
+            if count == max_candidates {
                 return Ok(count);
             }
             each(key)?;

@@ -44,7 +44,7 @@ impl<T: Scalar> Conductor<T> {
         if deep && sweeps {
             self.sweep_band(transport, largest, floor)?;
         } else {
-            self.prepare(transport, floor, if deep { 0 } else { self.plan.most })?;
+            self.prepare(transport, floor, if deep { 0 } else { self.plan.max_candidates })?;
             self.rounds(transport)?;
         }
         self.finish_band(transport)?;
@@ -67,11 +67,11 @@ impl<T: Scalar> Conductor<T> {
         &mut self,
         transport: &mut dyn Transport<T>,
         floor: Key,
-        most: u64,
+        max_candidates: u64,
     ) -> Result<(), Error> {
-        self.run = Some(Run::new(self.tiles.len(), floor, most));
+        self.run = Some(Run::new(self.tiles.len(), floor, max_candidates));
         let band = self.finished;
-        let make = move |_: &mut Self, _| Request::Prepare { band, floor, most };
+        let make = move |_: &mut Self, _| Request::Prepare { band, floor, max_candidates };
         let replies = self.call_tiles(transport, &self.ids(), After::Begin, &make)?;
         let run = self.run.as_mut().expect("a band is under way");
         let mut all = 0;
@@ -85,13 +85,13 @@ impl<T: Scalar> Conductor<T> {
             all += candidates;
             self.statistics.points_read += touched;
         }
-        if most > 0 {
-            let thinner = run.floor < run.requested_floor || all > most;
-            self.rule.learn(all.max(1), most);
+        if max_candidates > 0 {
+            let thinner = run.floor < run.requested_floor || all > max_candidates;
+            self.rule.learn(all.max(1), max_candidates);
             self.statistics.cut += u64::from(thinner);
-            if all > most {
+            if all > max_candidates {
                 let ids = self.ids();
-                let (key, _) = self.select(transport, &ids, Counted::Candidates, most)?;
+                let (key, _) = self.select(transport, &ids, Counted::Candidates, max_candidates)?;
                 let run = self.run.as_mut().expect("a band is under way");
                 run.floor = run.floor.min(key);
             }
@@ -135,7 +135,7 @@ impl<T: Scalar> Conductor<T> {
     /// Returns the tiles that have candidates.
     pub(super) fn tiles_with_candidates(&self) -> Vec<TileId> {
         let run = self.run.as_ref().expect("a band is under way");
-        let has = |tile: &TileId| match run.most {
+        let has = |tile: &TileId| match run.max_candidates {
             0 => self.tiles[*tile as usize].largest >= run.floor.value(),
             _ => run.tiles[*tile as usize].candidates > 0,
         };
@@ -183,7 +183,7 @@ impl<T: Scalar> Conductor<T> {
     pub(super) fn finish_band(&mut self, transport: &mut dyn Transport<T>) -> Result<(), Error> {
         let make = |conductor: &mut Self, tile| {
             let facts = conductor.facts_for(tile);
-            conductor.statistics.told_facts += facts.len() as u64;
+            conductor.statistics.sent_facts += facts.len() as u64;
             let Run { floor, .. } = *conductor.run_mut();
             let solved = conductor.state(tile).solved;
             Request::Finish { band: conductor.finished, floor, solved, facts }

@@ -59,7 +59,7 @@ impl<T: Scalar> Conductor<T> {
                 }
             }
         }
-        self.prepare(transport, floor, self.plan.most)?;
+        self.prepare(transport, floor, self.plan.max_candidates)?;
         self.rounds(transport)
     }
 

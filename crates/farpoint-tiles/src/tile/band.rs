@@ -172,13 +172,13 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         &mut self,
         band: u64,
         floor: Key,
-        most: u64,
+        max_candidates: u64,
     ) -> Result<Reply<T>, StoreError> {
         if band != self.log.bands() {
             return self.behind();
         }
         self.points.load_if_resident(&mut self.store, &self.log)?;
-        let thin = most > 0;
+        let thin = max_candidates > 0;
         let is_prepared = |state: &BandState<T>| {
             let examined = state.waiting.is_some();
             state.number == band && state.floor == floor && (state.thin == thin || examined)
@@ -190,7 +190,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             }
             let mut state = BandState::new(band, floor, thin);
             if thin {
-                let query = (self.id, floor, most as usize);
+                let query = (self.id, floor, max_candidates as usize);
                 let (store, log) = (&mut self.store, &self.log);
                 state.local = self.points.collect(store, log, query, &mut state.collected)?;
                 state.candidates = state.collected.len() as u64;

@@ -40,7 +40,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             let top = top(slab.largest(), last);
             let target = narrow_floor(top, floor);
             let mut collected = Collected::new();
-            let low = slab.collect(target, self.id, &held, self.most, &mut collected);
+            let low = slab.collect(target, self.id, &held, self.max_candidates, &mut collected);
             let from = next;
             next += state.facts[from..].partition_point(|fact| fact.key() < low);
             let own = collected.into_iter().filter(|(entry, _)| !state.knows(entry.index));

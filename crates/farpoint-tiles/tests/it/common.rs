@@ -14,7 +14,7 @@ pub(crate) struct Setup {
     pub(crate) mode: Mode,
     pub(crate) resident: bool,
     /// Maximum number of candidates of a band in all tiles.
-    pub(crate) most: u64,
+    pub(crate) max_candidates: u64,
     /// Maximum number of candidates that a tile processes at a time.
     pub(crate) narrow: usize,
     pub(crate) cached_pages: usize,
@@ -35,7 +35,7 @@ impl Default for Setup {
             page_points: 64,
             mode: Mode::Rounds,
             resident: true,
-            most: 1 << 20,
+            max_candidates: 1 << 20,
             narrow: 1 << 20,
             cached_pages: 8,
             threads: false,
@@ -51,12 +51,13 @@ impl Default for Setup {
 impl Setup {
     pub(crate) fn plan<T: Scalar>(&self, tiled: &Tiled<T>) -> Plan<T> {
         let starts = tiled.starts(&self.start).unwrap();
-        let plan = Plan::new(self.amount, starts).mode(self.mode).most(self.most);
+        let plan =
+            Plan::new(self.amount, starts).mode(self.mode).max_candidates(self.max_candidates);
         plan.deep(self.deep).gather(self.gather).carried(self.carried)
     }
 
     pub(crate) fn options(&self) -> TileOptions {
-        let options = TileOptions::default().resident(self.resident).most(self.narrow);
+        let options = TileOptions::default().resident(self.resident).max_candidates(self.narrow);
         options.cached_pages(self.cached_pages)
     }
 

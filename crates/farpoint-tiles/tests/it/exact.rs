@@ -38,10 +38,15 @@ fn all_kinds_of_clouds() {
 
 #[test]
 fn few_candidates_at_a_time() {
-    for most in [1, 3, 50] {
+    for max_candidates in [1, 3, 50] {
         for cloud in [uniform(600, 1), integers(600, 4, 1.0, 2)] {
-            let carried = 3 * most;
-            let setup = Setup { most, narrow: most as usize, carried, ..Setup::default() };
+            let carried = 3 * max_candidates;
+            let setup = Setup {
+                max_candidates,
+                narrow: max_candidates as usize,
+                carried,
+                ..Setup::default()
+            };
             check_both(&cloud, setup.clone());
             check_both(&cloud, Setup { tiles: 16, ..setup });
         }

@@ -107,7 +107,7 @@ fn lost_repeated_and_delayed_calls() {
             let (new_restarts, new_delays) = survives(seed, cloud, &setup);
             (restarts, delays) = (restarts + new_restarts, delays + new_delays);
             let amount = Amount::All;
-            survives(seed, cloud, &Setup { amount, most: 40, narrow: 40, ..setup });
+            survives(seed, cloud, &Setup { amount, max_candidates: 40, narrow: 40, ..setup });
         }
     }
     assert!(restarts > 100 && delays > 100, "{restarts} restarts, {delays} delayed calls");

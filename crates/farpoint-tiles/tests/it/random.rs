@@ -58,7 +58,7 @@ fn setup() -> impl Strategy<Value = Setup> {
     let choices = (1usize..40, 1usize..5, any::<[bool; 4]>(), 0u32..12, 0u32..12, 0u32..16);
     (choices, amount(), start, prop_oneof![Just(0.25), Just(0.6), Just(1.0), Just(0.02)]).prop_map(
         |(
-            (tiles, pages, [sweep, resident, threads, gather], most, narrow, room),
+            (tiles, pages, [sweep, resident, threads, gather], max_candidates, narrow, room),
             amount,
             start,
             deep,
@@ -68,7 +68,7 @@ fn setup() -> impl Strategy<Value = Setup> {
                 page_points: 64 * pages,
                 mode: if sweep { Mode::Sweep } else { Mode::Rounds },
                 resident,
-                most: 1 << most,
+                max_candidates: 1 << max_candidates,
                 narrow: 1 << narrow,
                 cached_pages: pages,
                 threads,

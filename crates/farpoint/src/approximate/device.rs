@@ -44,7 +44,7 @@ impl<D: ?Sized> On<'_, ApproximateSampler, D> {
     /// its windows know.
     ///
     /// # Errors
-    /// As [`ApproximateSampler::sample`], and failures of the device.
+    /// Same as [`ApproximateSampler::sample`], and failures of the device.
     pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -62,7 +62,7 @@ impl On<'_, ApproximateSampler, Cpu> {
     /// centroids is the largest that bisection on the cell size finds.
     ///
     /// # Errors
-    /// As [`ApproximateSampler::sample`].
+    /// Same as [`ApproximateSampler::sample`].
     pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,

@@ -30,7 +30,7 @@ pub enum Method {
         /// Point of a cell that is kept.
         keep: Keep,
     },
-    /// Points at even steps along a Morton curve (EdgePC, Ying et al., ISCA 2023). Approximate.
+    /// Points at equal intervals along a Morton curve (EdgePC, Ying et al., ISCA 2023). Approximate.
     /// Needs no order, as it sorts; returns exactly M.
     Morton {
         /// Bits per axis, 1 to 21: 10 as published, 21 for clouds with finer detail.
@@ -224,7 +224,7 @@ impl ApproximateSampler {
     /// Checks, without a cloud, that amount, start and options fit the method, and that devices of this kind have it.
     ///
     /// # Errors
-    /// As [`ApproximateSampler::sample`], and [`Error::NotOnDevice`].
+    /// Same as [`ApproximateSampler::sample`], and [`Error::NotOnDevice`].
     pub fn check(&self, device: DeviceKind) -> Result<(), Error> {
         run::check_job(self)?;
         if !self.method.devices().contains(&device) {
@@ -254,7 +254,7 @@ impl ApproximateSampler {
     /// Returns centroids of occupied cells with all threads: see [`On::centroids`].
     ///
     /// # Errors
-    /// As [`ApproximateSampler::sample`].
+    /// Same as [`ApproximateSampler::sample`].
     pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,

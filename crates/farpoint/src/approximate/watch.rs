@@ -34,7 +34,7 @@ impl<'a> Watch<'a> {
         }
         self.visited = 0;
         let covering_radius = squared_radius.to_f64().max(0.0).sqrt();
-        match self.notify(Progress { samples, wanted: self.total, covering_radius }) {
+        match self.notify(Progress { samples, total: self.total, covering_radius }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled(samples)),
         }
@@ -47,7 +47,7 @@ impl<'a> Watch<'a> {
 
     /// Calls the observer at once. The total is known here, not to the caller.
     pub(super) fn notify(&mut self, progress: Progress) -> ControlFlow<()> {
-        let progress = Progress { wanted: self.total, ..progress };
+        let progress = Progress { total: self.total, ..progress };
         self.observer.as_mut().map_or(ControlFlow::Continue(()), |observer| observer(progress))
     }
 }

@@ -7,7 +7,7 @@ impl<T: Scalar> Index<T> {
     /// Returns at most `k` neighbors in this cloud of each point of `x`: [`Searcher::search`].
     ///
     /// # Errors
-    /// As [`Searcher::search`].
+    /// Same as [`Searcher::search`].
     pub fn search<X>(&self, job: &Searcher, x: &X) -> Result<Neighbors<T>, Error>
     where
         X: Points<T> + ?Sized,
@@ -18,7 +18,7 @@ impl<T: Scalar> Index<T> {
     /// Returns the neighbors of each point of this cloud in itself.
     ///
     /// # Errors
-    /// As [`Searcher::check`].
+    /// Same as [`Searcher::check`].
     pub fn search_self(&self, job: &Searcher) -> Result<Neighbors<T>, Error> {
         job.search(self, self)
     }
@@ -26,7 +26,7 @@ impl<T: Scalar> Index<T> {
     /// Returns all points of this cloud in the ball of each point of `x`: [`Searcher::within`].
     ///
     /// # Errors
-    /// As [`Searcher::within`].
+    /// Same as [`Searcher::within`].
     pub fn within<X>(&self, job: &Searcher, x: &X) -> Result<WithinBall<T>, Error>
     where
         X: Points<T> + ?Sized,
@@ -37,7 +37,7 @@ impl<T: Scalar> Index<T> {
     /// Returns all points of this cloud in the ball of each of them.
     ///
     /// # Errors
-    /// As [`Searcher::check_within`], and [`Error::TooManyNeighbors`].
+    /// Same as [`Searcher::check_within`], and [`Error::TooManyNeighbors`].
     pub fn within_self(&self, job: &Searcher) -> Result<WithinBall<T>, Error> {
         job.within(self, self)
     }
@@ -45,7 +45,7 @@ impl<T: Scalar> Index<T> {
     /// Returns the nearest point in this cloud of each point of `x`: [`Matcher::nearest`].
     ///
     /// # Errors
-    /// As [`Matcher::nearest`].
+    /// Same as [`Matcher::nearest`].
     pub fn nearest<X>(&self, job: &Matcher, x: &X) -> Result<Nearest<T>, Error>
     where
         X: Points<T> + ?Sized,

@@ -57,7 +57,7 @@ impl<D: ?Sized> On<'_, Matcher, D> {
 /// [`Matcher`] has the options.
 ///
 /// # Errors
-/// As [`Matcher::nearest`].
+/// Same as [`Matcher::nearest`].
 pub fn nearest<T: Scalar, A, B>(a: &A, b: &B) -> Result<Nearest<T>, Error>
 where
     A: Points<T> + ?Sized,
@@ -79,7 +79,7 @@ where
 /// [`Matcher`] has the options.
 ///
 /// # Errors
-/// As [`Matcher::nearest`].
+/// Same as [`Matcher::nearest`].
 pub fn chamfer<T: Scalar, A, B>(a: &A, b: &B) -> Result<Chamfer<T>, Error>
 where
     A: Points<T> + ?Sized,

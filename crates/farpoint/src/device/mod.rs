@@ -39,7 +39,7 @@ pub trait Device<T: Scalar> {
     /// Samples many clouds: by one job, or by one each. Results do not depend on the batch.
     ///
     /// # Errors
-    /// As [`Device::sample`], naming the first cloud at fault.
+    /// Same as [`Device::sample`], naming the first cloud at fault.
     fn sample_batch<P: Points<T>>(
         &self,
         jobs: &[Sampler],
@@ -62,7 +62,7 @@ pub trait Device<T: Scalar> {
     /// Finds the nearest points in both directions.
     ///
     /// # Errors
-    /// As [`Device::nearest`].
+    /// Same as [`Device::nearest`].
     fn chamfer<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
         &self,
         job: &Matcher,
@@ -74,7 +74,7 @@ pub trait Device<T: Scalar> {
     /// [`Device::nearest`] for many pairs of clouds.
     ///
     /// # Errors
-    /// As [`Device::nearest`], naming the first pair at fault.
+    /// Same as [`Device::nearest`], naming the first pair at fault.
     fn nearest_batch<A: Points<T>, B: Points<T>>(
         &self,
         job: &Matcher,
@@ -86,7 +86,7 @@ pub trait Device<T: Scalar> {
     /// [`Device::chamfer`] for many pairs of clouds.
     ///
     /// # Errors
-    /// As [`Device::nearest`], naming the first pair at fault.
+    /// Same as [`Device::nearest`], naming the first pair at fault.
     fn chamfer_batch<A: Points<T>, B: Points<T>>(
         &self,
         job: &Matcher,
@@ -122,7 +122,7 @@ pub trait Device<T: Scalar> {
     /// [`Device::search`] for many pairs of clouds.
     ///
     /// # Errors
-    /// As [`Device::search`], naming the first pair at fault.
+    /// Same as [`Device::search`], naming the first pair at fault.
     fn search_batch<X: Points<T>, Y: Points<T>>(
         &self,
         job: &Searcher,
@@ -146,7 +146,7 @@ pub trait Device<T: Scalar> {
     /// [`Device::within`] for many pairs of clouds.
     ///
     /// # Errors
-    /// As [`Device::within`], naming the first pair at fault.
+    /// Same as [`Device::within`], naming the first pair at fault.
     fn within_batch<X: Points<T>, Y: Points<T>>(
         &self,
         job: &Searcher,

@@ -22,7 +22,7 @@ impl Sampler {
     /// batch.
     ///
     /// # Errors
-    /// As [`Sampler::sample`], in an [`Error::InBatch`] that names the first cloud at fault.
+    /// Same as [`Sampler::sample`], in an [`Error::InBatch`] that names the first cloud at fault.
     pub fn sample_batch<T: Scalar, P: Points<T>>(
         &self,
         clouds: &[P],
@@ -33,7 +33,7 @@ impl Sampler {
     /// Samples a padded batch on the CPU: see [`On::sample_padded`].
     ///
     /// # Errors
-    /// As [`Sampler::sample_batch`], and if shape or lengths do not fit the data.
+    /// Same as [`Sampler::sample_batch`], and if shape or lengths do not fit the data.
     pub fn sample_padded<T: Scalar>(
         &self,
         data: &[T],
@@ -46,7 +46,7 @@ impl Sampler {
     /// Samples a ragged batch on the CPU: see [`On::sample_ragged`].
     ///
     /// # Errors
-    /// As [`Sampler::sample_batch`], and if the offsets do not fit the data.
+    /// Same as [`Sampler::sample_batch`], and if the offsets do not fit the data.
     pub fn sample_ragged<T: Scalar>(
         &self,
         data: &[T],
@@ -61,7 +61,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     /// Samples one cloud in host memory.
     ///
     /// # Errors
-    /// As [`Sampler::sample`], and failures of the device.
+    /// Same as [`Sampler::sample`], and failures of the device.
     pub fn sample<T: Scalar, P: Points<T> + ?Sized>(self, points: &P) -> Result<Sample<T>, D::Error>
     where
         D: Device<T>,
@@ -72,7 +72,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     /// Samples many clouds; a result does not depend on its batch.
     ///
     /// # Errors
-    /// As [`On::sample`], naming the first cloud at fault.
+    /// Same as [`On::sample`], naming the first cloud at fault.
     pub fn sample_batch<T: Scalar, P: Points<T>>(
         self,
         clouds: &[P],
@@ -87,7 +87,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     /// `lengths[i]` rows of cloud `i` count (all `n` if `lengths` is `None`).
     ///
     /// # Errors
-    /// As [`On::sample_batch`], and if shape or lengths do not fit the data.
+    /// Same as [`On::sample_batch`], and if shape or lengths do not fit the data.
     pub fn sample_padded<T: Scalar>(
         self,
         data: &[T],
@@ -104,7 +104,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     /// `(rows, d)` array `data`; indices count from the cloud's own first row.
     ///
     /// # Errors
-    /// As [`On::sample_batch`], and if the offsets do not fit the data.
+    /// Same as [`On::sample_batch`], and if the offsets do not fit the data.
     pub fn sample_ragged<T: Scalar>(
         self,
         data: &[T],
@@ -127,7 +127,7 @@ impl<D: ?Sized> On<'_, Sampler, D> {
 /// ```
 ///
 /// # Errors
-/// As [`Sampler::sample`].
+/// Same as [`Sampler::sample`].
 pub fn reference<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     count: usize,

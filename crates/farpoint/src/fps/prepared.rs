@@ -42,7 +42,7 @@ impl<T: Scalar> Prepared<T> {
     /// Copies and checks one cloud, as [`Sampler::sample`] does.
     ///
     /// # Errors
-    /// As [`Sampler::sample`].
+    /// Same as [`Sampler::sample`].
     pub fn new<P: Points<T> + ?Sized>(sampler: &Sampler, points: &P) -> Result<Self, Error> {
         prepare(sampler, &points)
     }
@@ -51,7 +51,7 @@ impl<T: Scalar> Prepared<T> {
     /// cloud at fault.
     ///
     /// # Errors
-    /// As [`Sampler::sample_batch`].
+    /// Same as [`Sampler::sample_batch`].
     pub fn batch<P: Points<T>>(jobs: &[Sampler], clouds: &[P]) -> Result<Vec<Self>, Error> {
         prepare_each(jobs, &erased(clouds))
     }
@@ -92,7 +92,7 @@ impl<T: Scalar> Prepared<T> {
     }
 
     /// Returns the maximum number of samples.
-    pub fn wanted(&self) -> usize {
+    pub fn max_samples(&self) -> usize {
         self.request.limit
     }
 

@@ -69,6 +69,7 @@ fn sample_by<T: Scalar>(
         indices,
         squared_distances: selection.values,
         squared_covering_radius: selection.covering,
+        starts: selection.starts.len(),
         algorithm,
         dropped: points.len() - cloud.len,
         ran_on,

@@ -135,7 +135,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
         self.next_report = samples + REPORT_EVERY;
         let progress = Progress {
             samples: samples.min(self.limit),
-            wanted: self.limit,
+            total: self.limit,
             covering_radius: value.sqrt().to_f64(),
         };
         match self.observer.as_mut().map_or(ControlFlow::Continue(()), |observe| observe(progress))

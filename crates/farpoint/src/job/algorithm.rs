@@ -167,10 +167,10 @@ impl Algorithm {
                 Err(Error::BadHeight(height))
             }
             Self::Peak(PeakOptions { gamma: Some(gamma), .. }) if !(0.0..1.0).contains(&gamma) => {
-                Err(Error::BadOption { name: "gamma", given: gamma.to_string(), range: "0.0..1.0" })
+                Err(Error::BadOption { name: "gamma", value: gamma.to_string(), range: "0.0..1.0" })
             }
             Self::Peak(PeakOptions { team: Some(0), .. }) => {
-                Err(Error::BadOption { name: "team", given: "0".into(), range: "1.." })
+                Err(Error::BadOption { name: "team", value: "0".into(), range: "1.." })
             }
             _ => Ok(()),
         }
@@ -241,8 +241,8 @@ mod tests {
         assert!(error("tree:nvox=3").contains("tree has no option 'nvox'"));
         assert!(error("radius:voxels=3").contains("it has nvox, radius_pruning"));
         assert!(error("radius:nvox").contains("write name=value"));
-        assert!(error("radius:nvox=many").contains("invalid value 'many' for nvox; give a whole"));
-        assert!(error("radius:point_skip=1").contains("give true or false"));
+        assert!(error("radius:nvox=many").contains("invalid value 'many' for nvox; use a whole"));
+        assert!(error("radius:point_skip=1").contains("use true or false"));
     }
 
     #[test]

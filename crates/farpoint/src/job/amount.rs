@@ -41,12 +41,14 @@ impl Amount {
             Self::Count(_) | Self::Spacing(_) | Self::Cell(_) if points == 0 => {
                 Err(Error::EmptyCloud)
             }
-            Self::Count(wanted) if wanted > points => Err(Error::TooManySamples { wanted, points }),
+            Self::Count(samples) if samples > points => {
+                Err(Error::TooManySamples { samples, points })
+            }
             Self::Spacing(spacing) if !(spacing >= 0.0 && spacing.is_finite()) => {
                 Err(Error::BadSpacing(spacing))
             }
             Self::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
-            Self::Count(wanted) => Ok(wanted),
+            Self::Count(samples) => Ok(samples),
             Self::Ratio(ratio) => Ok((ratio * points as f64).ceil() as usize),
             Self::Spacing(_) | Self::All | Self::Cell(_) => Ok(points),
         }
@@ -72,7 +74,7 @@ mod tests {
         assert_eq!(Amount::Count(1).limit(0), Err(Error::EmptyCloud));
         assert_eq!(Amount::Spacing(1.0).limit(0), Err(Error::EmptyCloud));
         let refused = Amount::Count(11).limit(10);
-        assert_eq!(refused, Err(Error::TooManySamples { wanted: 11, points: 10 }));
+        assert_eq!(refused, Err(Error::TooManySamples { samples: 11, points: 10 }));
         for ratio in [-0.1, 1.1, f64::INFINITY] {
             assert_eq!(Amount::Ratio(ratio).limit(10), Err(Error::BadRatio(ratio)));
         }

@@ -148,7 +148,7 @@ fn wrong_value(name: &str, text: &str, value: &str) -> ParseError {
         "X" => "a number or auto",
         _ => "true or false",
     };
-    ParseError::new(format!("invalid value '{text}' for {name}; give {expected}"))
+    ParseError::new(format!("invalid value '{text}' for {name}; use {expected}"))
 }
 
 /// Error for an option name that the algorithm does not have.

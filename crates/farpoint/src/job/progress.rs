@@ -9,15 +9,15 @@ pub struct Progress {
     /// Samples chosen so far, or queries finished by a search; over all clouds of a batch.
     pub samples: usize,
     /// Total to be done, at most; for a spacing, the number of points.
-    pub wanted: usize,
+    pub total: usize,
     /// Covering radius of the samples so far; infinite while unknown, and for batches.
     pub covering_radius: f64,
 }
 
 impl Progress {
     /// Creates the progress that a device outside this crate reports.
-    pub fn new(samples: usize, wanted: usize, covering_radius: f64) -> Self {
-        Self { samples, wanted, covering_radius }
+    pub fn new(samples: usize, total: usize, covering_radius: f64) -> Self {
+        Self { samples, total, covering_radius }
     }
 }
 

@@ -123,7 +123,7 @@ impl Sampler {
     /// and that exact samplers support the amount. Every device calls it.
     ///
     /// # Errors
-    /// As [`Algorithm::check`], and [`Error::NotForMethod`] for [`Amount::Cell`].
+    /// Same as [`Algorithm::check`], and [`Error::NotForMethod`] for [`Amount::Cell`].
     pub fn check(&self, device: DeviceKind) -> Result<(), Error> {
         match self.amount {
             Amount::Cell(_) => {

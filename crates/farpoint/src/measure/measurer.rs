@@ -38,7 +38,7 @@ impl On<'_, Measure, Cpu> {
     /// Like [`crate::measure::covering_radius`].
     ///
     /// # Errors
-    /// As [`crate::measure::covering_radius`].
+    /// Same as [`crate::measure::covering_radius`].
     pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -53,7 +53,7 @@ impl On<'_, Measure, Cpu> {
     /// Like [`crate::measure::coverage`].
     ///
     /// # Errors
-    /// As [`crate::measure::coverage`].
+    /// Same as [`crate::measure::coverage`].
     pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -65,7 +65,7 @@ impl On<'_, Measure, Cpu> {
     /// Like [`crate::measure::coverage_of`].
     ///
     /// # Errors
-    /// As [`crate::measure::coverage_of`].
+    /// Same as [`crate::measure::coverage_of`].
     pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -79,7 +79,7 @@ impl On<'_, Measure, Cpu> {
     /// Like [`crate::measure::spacing()`].
     ///
     /// # Errors
-    /// As [`crate::measure::spacing()`].
+    /// Same as [`crate::measure::spacing()`].
     pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -91,7 +91,7 @@ impl On<'_, Measure, Cpu> {
     /// Like [`crate::measure::spacing_of`].
     ///
     /// # Errors
-    /// As [`crate::measure::spacing_of`].
+    /// Same as [`crate::measure::spacing_of`].
     pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(
         self,
         sample: &S,
@@ -102,7 +102,7 @@ impl On<'_, Measure, Cpu> {
     /// Like [`crate::measure::quality()`].
     ///
     /// # Errors
-    /// As [`crate::measure::quality()`].
+    /// Same as [`crate::measure::quality()`].
     pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -127,7 +127,7 @@ impl On<'_, Measure, Cpu> {
     /// Like [`crate::measure::quality_of`].
     ///
     /// # Errors
-    /// As [`crate::measure::quality_of`].
+    /// Same as [`crate::measure::quality_of`].
     pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         self,
         points: &P,
@@ -210,7 +210,7 @@ compiled_once! {
         let (cloud, sample) = match sample {
             Some(sample) => check(points, sample, threads)?,
             None if points.len() < 2 => {
-                return Err(Error::TooFewSamples { given: points.len(), needed: 2 });
+                return Err(Error::TooFewSamples { samples: points.len(), needed: 2 });
             }
             None => {
                 let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;

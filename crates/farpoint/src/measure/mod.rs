@@ -50,7 +50,7 @@ const CHECK_EVERY: usize = 16;
 /// `sample` holds row indices. Works for any sample, not only those of this crate.
 ///
 /// # Errors
-/// On an empty sample, an index outside the cloud, bad rows.
+/// If the sample is empty, an index is out of range, or rows are not finite.
 ///
 /// ```
 /// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
@@ -67,7 +67,7 @@ pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
 /// Returns nearest-neighbor distances among the samples; zero spacing if a point occurs twice.
 ///
 /// # Errors
-/// On fewer than two samples, an index outside the cloud, bad rows.
+/// If there are fewer than two samples, an index is out of range, or rows are not finite.
 ///
 /// ```
 /// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
@@ -82,10 +82,10 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).spacing(points, sample)
 }
 
-/// Returns the same for a sample of coordinates.
+/// Returns nearest-neighbor distances among samples, as [`spacing`], for a sample of coordinates.
 ///
 /// # Errors
-/// On fewer than two samples, bad rows.
+/// If there are fewer than two samples, or rows are not finite.
 pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> Result<Spacing, Error> {
     Measure.on(&Cpu::new()).spacing_of(sample)
 }
@@ -93,7 +93,7 @@ pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> Result<Spacin
 /// Returns all measures of a sample of row indices.
 ///
 /// # Errors
-/// On an empty sample, an index outside the cloud, bad rows.
+/// If the sample is empty, an index is out of range, or rows are not finite.
 pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
@@ -105,7 +105,7 @@ pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
 /// the output of another program.
 ///
 /// # Errors
-/// On an empty cloud or sample, on different numbers of dimensions, bad rows.
+/// If the cloud or the sample is empty, their dimensions differ, or rows are not finite.
 pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     points: &P,
     sample: &S,
@@ -113,10 +113,10 @@ pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).quality_of(points, sample)
 }
 
-/// Returns the distances from the points to a sample of row indices.
+/// Returns the coverage of a cloud by a sample of row indices.
 ///
 /// # Errors
-/// On an empty sample, an index outside the cloud, bad rows.
+/// If the sample is empty, an index is out of range, or rows are not finite.
 ///
 /// ```
 /// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
@@ -131,10 +131,10 @@ pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
     Measure.on(&Cpu::new()).coverage(points, sample)
 }
 
-/// Returns the distances from the points to a sample of coordinates.
+/// Returns the coverage of a cloud by a sample of coordinates.
 ///
 /// # Errors
-/// On an empty cloud or sample, on different numbers of dimensions, bad rows.
+/// If the cloud or the sample is empty, their dimensions differ, or rows are not finite.
 pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     points: &P,
     sample: &S,
@@ -182,7 +182,7 @@ fn check<T: Scalar>(
     threads: usize,
 ) -> Result<(WorkingCopy<T>, Vec<u32>), Error> {
     if sample.len() < 2 {
-        return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
+        return Err(Error::TooFewSamples { samples: sample.len(), needed: 2 });
     }
     let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;
     let sample = memory::collected(places(points, sample)?.iter().map(|&place| place as u32));

@@ -67,7 +67,7 @@ pub(super) fn rows<'a, T: Scalar>(
     sample: &'a [usize],
 ) -> Result<SampleRows<'a, T>, Error> {
     if sample.is_empty() {
-        return Err(Error::TooFewSamples { given: 0, needed: 1 });
+        return Err(Error::TooFewSamples { samples: 0, needed: 1 });
     }
     Ok(SampleRows { points, places: places(points, sample)? })
 }
@@ -216,7 +216,7 @@ mod tests {
             let cpu = Cpu::new().threads(threads);
             let (mut calls, mut last, mut total) = (0, 0, 0);
             let mut observer = |progress: Progress| {
-                (calls, last, total) = (calls + 1, progress.samples, progress.wanted);
+                (calls, last, total) = (calls + 1, progress.samples, progress.total);
                 ControlFlow::Continue(())
             };
             let found = Measure.on(&cpu).observe(&mut observer).quality(&cloud, &sample);
@@ -225,7 +225,7 @@ mod tests {
             assert!(calls > 100 && last > total / 2 && last <= total);
             let places: Vec<_> = sample.iter().map(|&row| cloud[row]).collect();
             let mut observer = |progress: Progress| {
-                (last, total) = (progress.samples, progress.wanted);
+                (last, total) = (progress.samples, progress.total);
                 ControlFlow::Continue(())
             };
             Measure.on(&cpu).observe(&mut observer).quality_of(&cloud, &places).unwrap();
@@ -253,7 +253,7 @@ mod tests {
         assert!(Measure.on(&none).spacing(&cloud[..], &[0, 1]).is_err());
         let outside = Error::SampleOutOfRange { index: 2, points: 2 };
         assert_eq!(quality(&cloud[..], &[2]).unwrap_err(), outside);
-        let none = Error::TooFewSamples { given: 0, needed: 1 };
+        let none = Error::TooFewSamples { samples: 0, needed: 1 };
         assert_eq!(coverage(&cloud[..], &[]).unwrap_err(), none);
         let bad = Error::BadRows { first: 1, count: 1, points: 2 };
         assert_eq!(coverage(&[[0.0f32], [f32::NAN]][..], &[0]).unwrap_err(), bad);

@@ -126,7 +126,7 @@ impl Spare {
         Some((start, requested))
     }
 
-    /// Keeps a block, or frees it if the limit is exceeded.
+    /// Keeps a block for reuse, or frees it if that would exceed the limit.
     fn give(&mut self, start: NonNull<u8>, layout: Layout) {
         if self.bytes + layout.size() <= SPARE_BYTES {
             self.bytes += layout.size();

@@ -1,6 +1,5 @@
-//! Memory for vectors and threads: aligned arrays and growing ones, both readable for a vector beyond
-//! their end; arrays written by several threads; checked loads and stores; arrays for which there may be
-//! no memory.
+//! Memory for vectors and threads: aligned and growable arrays, padded by a vector at their end; arrays
+//! written by several threads; checked loads and stores; fallible allocation.
 
 #![allow(clippy::disallowed_methods, reason = "vectors are loaded and stored nowhere else")]
 

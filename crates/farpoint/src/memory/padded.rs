@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic = "a vector of 4 numbers from 20 on does not lie in 23 numbers"]
+    #[should_panic = "a vector of 4 elements at 20 exceeds a slice of length 23"]
     fn a_load_beyond_the_padding_is_found() {
         let mut array = Padded::<f32>::default();
         array.resize(7);

@@ -6,12 +6,12 @@ use crate::simd::Simd;
 /// Number of lanes of the widest vector of all instruction sets.
 pub(crate) const MAX_LANES: usize = 16;
 
-/// Panics in debug builds if a vector at `at` does not lie in `len` numbers.
+/// Panics in debug builds if a vector of `lanes` elements at `at` exceeds a slice of length `len`.
 #[inline(always)]
 pub(super) fn check(at: usize, lanes: usize, len: usize) {
     debug_assert!(
         at.checked_add(lanes).is_some_and(|end| end <= len),
-        "a vector of {lanes} numbers from {at} on does not lie in {len} numbers"
+        "a vector of {lanes} elements at {at} exceeds a slice of length {len}"
     );
 }
 

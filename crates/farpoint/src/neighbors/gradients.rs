@@ -1,5 +1,5 @@
-//! Gradients of coordinates from those of distances: in an order that is always the same, by
-//! stretches of a cloud, which several threads share.
+//! Gradients of coordinates from gradients of distances, summed in a fixed order. Threads work on
+//! ranges of a cloud.
 
 use crate::memory;
 use crate::threads::for_each_chunk;

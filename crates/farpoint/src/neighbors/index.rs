@@ -67,7 +67,7 @@ impl<T: Scalar> Index<T> {
     /// [`BadRows`] it has for other clouds; indices still count all rows.
     ///
     /// # Errors
-    /// As [`Index::new`].
+    /// Same as [`Index::new`].
     pub fn build<P: Points<T> + ?Sized>(
         cpu: &Cpu,
         points: &P,

@@ -7,7 +7,7 @@
 //! value per pair of clouds.
 //!
 //! * Distances are computed as in sampling: `(dx*dx + dy*dy) + dz*dz`, further axes appended,
-//!   each operation rounded on its own in the input's precision. They stay squared unless a
+//!   each operation rounded separately in the input's precision. They stay squared unless a
 //!   method's name or text says otherwise. With [`crate::Norm::One`] they are `(|dx| + |dy|) + |dz|`.
 //! * Among equally near points the lowest index counts.
 //! * Every method, instruction set and thread count gives the bits of [`reference()`]; sums have a

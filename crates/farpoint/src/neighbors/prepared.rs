@@ -48,7 +48,7 @@ impl<T: Scalar> Prepared<T> {
     /// Checks and copies both clouds, like [`Matcher::chamfer`].
     ///
     /// # Errors
-    /// As [`Matcher::chamfer`].
+    /// Same as [`Matcher::chamfer`].
     pub fn new<A, B>(matcher: &Matcher, a: &A, b: &B) -> Result<Self, Error>
     where
         A: Points<T> + ?Sized,
@@ -79,7 +79,7 @@ impl<T: Scalar> Prepared<T> {
     /// Checks and copies each pair of a batch; the error names the first pair at fault.
     ///
     /// # Errors
-    /// As [`Matcher::chamfer_batch`].
+    /// Same as [`Matcher::chamfer_batch`].
     pub fn batch<A: Points<T>, B: Points<T>>(
         matcher: &Matcher,
         a: &[A],

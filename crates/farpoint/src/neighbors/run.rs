@@ -89,7 +89,7 @@ compiled_once! {
 /// ```
 ///
 /// # Errors
-/// As [`Matcher::chamfer`].
+/// Same as [`Matcher::chamfer`].
 pub fn reference<T: Scalar, A, B>(a: &A, b: &B) -> Result<Chamfer<T>, Error>
 where
     A: Points<T> + ?Sized,

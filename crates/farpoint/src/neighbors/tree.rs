@@ -148,8 +148,8 @@ impl<'a, T: Scalar> Walk<'a, T> {
         });
     }
 
-    /// Visits the nearest leaves ahead, each query first the one that it is
-    /// nearest to. Returns the leaf that most queries are nearest to.
+    /// Visits the nearest leaves first, for each query the leaf nearest to it.
+    /// Returns the leaf that is nearest to most queries.
     #[inline(always)]
     fn visit_nearest<S: Simd<T>, M: Metric>(
         &mut self,

@@ -1,7 +1,7 @@
 //! The result of a sampler, from any device.
 
 use super::Statistics;
-use crate::{Algorithm, Level, Scalar};
+use crate::{Algorithm, Error, Level, Scalar};
 
 /// A sample: indices in order of choice, and the distance of each to those before it.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Sample<T> {
     /// Squared distance of the farthest remaining point; 0 if none is left, infinite if nothing was
     /// chosen.
     pub squared_covering_radius: T,
+    /// Number of start points.
+    pub starts: usize,
     /// The algorithm that ran (never `Auto`).
     pub algorithm: Algorithm,
     /// Number of rows left out because they hold NaN or infinity.
@@ -44,7 +46,7 @@ pub enum RanOn {
 }
 
 impl<T: Scalar> Sample<T> {
-    /// Creates a sample for a device outside this crate, without statistics.
+    /// Creates a sample from one start for a device outside this crate, without statistics.
     pub fn new(
         indices: Vec<usize>,
         squared_distances: Vec<T>,
@@ -52,11 +54,12 @@ impl<T: Scalar> Sample<T> {
         algorithm: Algorithm,
         ran_on: RanOn,
     ) -> Self {
-        let (dropped, statistics) = (0, None);
+        let (starts, dropped, statistics) = (indices.len().min(1), 0, None);
         Self {
             indices,
             squared_distances,
             squared_covering_radius,
+            starts,
             algorithm,
             dropped,
             ran_on,
@@ -93,5 +96,42 @@ impl<T: Scalar> Sample<T> {
     /// If there are fewer than `k` samples.
     pub fn covering_radius_of(&self, k: usize) -> T {
         if k == self.len() { self.covering_radius() } else { self.distance(k) }
+    }
+
+    /// Returns the rows of each level of a network that samples its levels one from another: of the first `counts[0]`
+    /// samples, the first `counts[1]`, and so on. One run serves all levels, since a sample of the chosen points, from
+    /// the first of them, is their beginning
+    /// ([proof](https://github.com/farpoint/farpoint/blob/main/docs/development/proofs.md#levels-are-prefixes)). As rows of
+    /// the level before, a level is 0, 1, 2, ...
+    ///
+    /// ```
+    /// use farpoint::Sampler;
+    ///
+    /// let line: Vec<[f32; 1]> = (0..100).map(|i| [i as f32]).collect();
+    /// let sample = Sampler::count(32).sample(&line)?;
+    /// let levels = sample.levels(&[32, 8])?;
+    /// let fine: Vec<[f32; 1]> = levels[0].iter().map(|&row| line[row]).collect();
+    /// assert_eq!(Sampler::count(8).sample(&fine)?.indices, [0, 1, 2, 3, 4, 5, 6, 7]);
+    /// assert_eq!(levels[1], &sample.indices[..8]);
+    /// # Ok::<(), farpoint::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadLevel`] for a level without points and for one that has more than the level before it or than the
+    /// sample, [`Error::LevelsOfStarts`] for a sample with several start points.
+    pub fn levels(&self, counts: &[usize]) -> Result<Vec<&[usize]>, Error> {
+        if self.starts > 1 {
+            return Err(Error::LevelsOfStarts(self.starts));
+        }
+        let mut before = &self.indices[..];
+        let level = |(level, &count): (usize, &usize)| {
+            let limit = before.len();
+            if !(1..=limit).contains(&count) {
+                return Err(Error::BadLevel { level, count, limit });
+            }
+            before = &before[..count];
+            Ok(before)
+        };
+        counts.iter().enumerate().map(level).collect()
     }
 }

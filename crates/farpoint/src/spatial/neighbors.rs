@@ -1,9 +1,9 @@
-//! Nearest neighbors among a fixed set of points, by a tree of tight boxes.
+//! Nearest neighbor search in a fixed set of points, with a tree of tight boxes.
 //!
-//! Distances are the crate's computed ones, in any number of axes; boxes have the first
-//! three. The bound of a box is computed by the operations of the distance itself, each
-//! monotone, so that it is never above the computed distance to a point of the box (further
-//! axes only add to that): the result is exactly that of trying all points.
+//! Distances use all axes, boxes the first three. The bound of a box is computed with the
+//! operations of the distance, each of which is monotone, so it never exceeds the computed
+//! distance to a point of the box (further axes only increase that distance): the result is
+//! exactly that of brute force.
 
 use crate::Scalar;
 use crate::cloud::WorkingCopy;

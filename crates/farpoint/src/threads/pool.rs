@@ -34,8 +34,8 @@ fn current() -> Option<&'static ThreadPool> {
     forked
 }
 
-/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own. If the system
-/// refuses threads, there are fewer.
+/// Runs `work` in a rayon pool with this many threads: the current one if it has them, otherwise a new one.
+/// There are fewer threads if the system cannot create them.
 pub(crate) fn on_threads<R: Send>(
     threads: usize,
     work: impl FnOnce() -> Result<R, Error> + Send,

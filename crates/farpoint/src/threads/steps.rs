@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Number of the step that ends a team.
 pub(super) const OVER: u32 = u32::MAX;
 
-/// Members that sleep this long leave: others may have work for the thread.
+/// Members that sleep this long leave the team, as others may need the thread.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 
 /// State shared by all members.

@@ -42,7 +42,7 @@ pub fn gather<T: Scalar, I: RowIndex>(
 /// of the places that name it, by ascending flat place.
 ///
 /// # Errors
-/// As [`gather()`].
+/// Same as [`gather()`].
 pub fn gather_backward<T: Scalar, I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,

@@ -163,7 +163,7 @@ fn is_nan<T: Scalar>(value: T) -> bool {
 /// `chosen` is the one that [`gather_max()`] returned for these `indices`.
 ///
 /// # Errors
-/// As [`gather_max()`], and if a number of `chosen` is outside `-1..k`.
+/// Same as [`gather_max()`], and if a number of `chosen` is outside `-1..k`.
 pub fn gather_max_backward<T: Scalar, I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,

@@ -54,7 +54,7 @@ fn add_weighted<T: Scalar>(sums: &mut [T], weight: T, values: &[T]) {
 /// `weights[m, j] * grad[m, c]` of the places that name it, by ascending flat place.
 ///
 /// # Errors
-/// As [`interpolate()`].
+/// Same as [`interpolate()`].
 pub fn interpolate_backward<T: Scalar, I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,
@@ -83,7 +83,7 @@ pub fn interpolate_backward<T: Scalar, I: RowIndex>(
 /// sum of `grad[m, c] * values[i[m, j], c]` over the channels, as 32 partial sums; 0 for index -1.
 ///
 /// # Errors
-/// As [`interpolate()`].
+/// Same as [`interpolate()`].
 pub fn interpolate_weights_backward<T: Scalar, I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,

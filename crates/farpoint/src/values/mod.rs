@@ -15,7 +15,7 @@
 //! # Rules
 //! * Index -1 ([`RowIndex`]) names no row: `gather` gives zeros, the others leave it out. Any other index
 //!   outside the cloud is an error.
-//! * Every operation is rounded on its own, in the type of the values, and every sum starts at 0 and has
+//! * Every operation is rounded separately, in the type of the values, and every sum starts at 0 and has
 //!   a fixed order: over `j` ascending; gradients of values by ascending flat place `m * k + j`; over
 //!   channels 32 partial sums (of `c` mod 32, ascending), whose halves are added until one is left.
 //! * So every number of threads, and every device, gives the bits of [`mod@reference`].

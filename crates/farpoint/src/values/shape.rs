@@ -41,7 +41,7 @@ impl ValueShape {
     /// Returns the number of indices.
     ///
     /// # Errors
-    /// As [`ValueShape::values`].
+    /// Same as [`ValueShape::values`].
     pub fn indices(&self) -> Result<usize, Error> {
         self.product(&[self.clouds, self.places, self.k])
     }
@@ -49,7 +49,7 @@ impl ValueShape {
     /// Returns the size of a result with a row per index.
     ///
     /// # Errors
-    /// As [`ValueShape::values`].
+    /// Same as [`ValueShape::values`].
     pub fn gathered(&self) -> Result<usize, Error> {
         self.product(&[self.clouds, self.places, self.k, self.channels])
     }
@@ -57,7 +57,7 @@ impl ValueShape {
     /// Returns the size of a result with a row per place.
     ///
     /// # Errors
-    /// As [`ValueShape::values`].
+    /// Same as [`ValueShape::values`].
     pub fn reduced(&self) -> Result<usize, Error> {
         self.product(&[self.clouds, self.places, self.channels])
     }

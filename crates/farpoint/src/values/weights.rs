@@ -27,12 +27,12 @@ impl InverseDistance {
     /// If the power is neither 1 nor 2, or `eps` negative, infinite or NaN.
     pub fn check(&self) -> Result<(), Error> {
         if !matches!(self.power, 1 | 2) {
-            let given = self.power.to_string();
-            return Err(Error::BadOption { name: "power", given, range: "1..=2" });
+            let value = self.power.to_string();
+            return Err(Error::BadOption { name: "power", value, range: "1..=2" });
         }
         if !(self.eps >= 0.0 && self.eps < f64::INFINITY) {
-            let given = self.eps.to_string();
-            return Err(Error::BadOption { name: "eps", given, range: "0..inf" });
+            let value = self.eps.to_string();
+            return Err(Error::BadOption { name: "eps", value, range: "0..inf" });
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ pub fn inverse_distance_weights<T: Scalar>(
 /// distance of infinity, and a place without any neighbor, gets 0.
 ///
 /// # Errors
-/// As [`inverse_distance_weights`].
+/// Same as [`inverse_distance_weights`].
 pub fn inverse_distance_weights_backward<T: Scalar>(
     cpu: &Cpu,
     k: usize,

@@ -55,7 +55,7 @@ fn coordinates_that_change_while_they_are_read_are_an_error_or_a_result() {
                         assert!(first < 300 && (1..=300).contains(&count));
                     }
                     // Too few rows are good, or none.
-                    Err(Error::TooManySamples { wanted: 5, .. } | Error::EmptyCloud) => {
+                    Err(Error::TooManySamples { samples: 5, .. } | Error::EmptyCloud) => {
                         assert_eq!(rows, BadRows::Skip);
                     }
                     Err(Error::StartIsBad { index: 0 }) => assert_eq!(rows, BadRows::Skip),

@@ -281,10 +281,10 @@ fn searches_report_progress_and_can_be_canceled() {
                 max_samples > Some(14_000) && max_samples <= Some(16_000),
                 "{method} {threads}: {max_samples:?}"
             );
-            assert!(reports.iter().all(|progress| progress.wanted == 16_000));
+            assert!(reports.iter().all(|progress| progress.total == 16_000));
             let (found, reports) = watched(usize::MAX, |to| matcher().observe(to).nearest(&a, &b));
             assert_eq!(found.unwrap(), truth.a_to_b);
-            assert!(reports.iter().all(|progress| progress.wanted == 9000));
+            assert!(reports.iter().all(|progress| progress.total == 9000));
             // At once, in the first direction, in the second one.
             for stop in [0, 3000, 12_000] {
                 let (found, _) = watched(stop, |to| matcher().observe(to).chamfer(&a, &b));
@@ -306,10 +306,10 @@ fn batches_report_progress_and_can_be_canceled() {
         let matcher = || job.on(&cpu);
         let (found, reports) = watched(usize::MAX, |to| matcher().observe(to).chamfer_batch(a, b));
         assert_eq!(found.unwrap(), matcher().chamfer_batch(a, b).unwrap());
-        assert!(reports.iter().all(|progress| progress.wanted == 36_000));
+        assert!(reports.iter().all(|progress| progress.total == 36_000));
         let (found, reports) = watched(usize::MAX, |to| matcher().observe(to).nearest_batch(a, b));
         assert_eq!(found.unwrap(), matcher().nearest_batch(a, b).unwrap());
-        assert!(reports.iter().all(|progress| progress.wanted == 18_000));
+        assert!(reports.iter().all(|progress| progress.total == 18_000));
         let (found, _) = watched(10_000, |to| matcher().observe(to).chamfer_batch(a, b));
         // No pair is at fault.
         let error = found.unwrap_err();

@@ -21,7 +21,7 @@ fn errors_name_the_offending_numbers() {
     let radius = |n| Sampler::count(2).algorithm(Algorithm::Radius(nvox(n)));
     let quick = Algorithm::Quick(QuickOptions::default().height(21));
     let cases = [
-        (error(Sampler::count(5)), Error::TooManySamples { wanted: 5, points: 4 }),
+        (error(Sampler::count(5)), Error::TooManySamples { samples: 5, points: 4 }),
         (
             error(Sampler::count(1).start(Start::Index(4))),
             Error::StartOutOfRange { index: 4, points: 4 },
@@ -87,7 +87,7 @@ fn bad_rows_are_named_or_skipped() {
     }
     assert_eq!(
         skip(598).sample(&cloud).unwrap_err(),
-        Error::TooManySamples { wanted: 598, points: 597 }
+        Error::TooManySamples { samples: 598, points: 597 }
     );
     let bad_start = skip(2).start(Start::Index(8)).sample(&cloud);
     assert_eq!(bad_start.unwrap_err(), Error::StartIsBad { index: 8 });
@@ -109,7 +109,7 @@ fn the_observer_is_called_and_can_cancel() {
         assert!(!reports.is_empty(), "{}", config.name);
         assert!(reports.windows(2).all(|pair| pair[0].samples < pair[1].samples));
         assert!(reports.windows(2).all(|pair| pair[0].covering_radius >= pair[1].covering_radius));
-        assert!(reports.iter().all(|p| p.wanted == 3000 && p.samples <= sample.len()));
+        assert!(reports.iter().all(|p| p.total == 3000 && p.samples <= sample.len()));
         let cancelled = job.on(&config.cpu).observe(&mut |_| ControlFlow::Break(())).sample(&cloud);
         assert_eq!(cancelled.unwrap_err(), Error::Cancelled(reports[0].samples), "{}", config.name);
     }
@@ -247,7 +247,7 @@ fn a_batch_reports_the_progress_of_all_clouds_and_can_be_canceled() {
         };
         let watched = job.on(&cpu).observe(&mut observer).sample_batch(&clouds).unwrap();
         assert!(watched.iter().zip(&plain).all(|(a, b)| a.indices == b.indices));
-        assert!(reports.iter().all(|p| p.wanted == 15_000 && p.samples <= 15_000));
+        assert!(reports.iter().all(|p| p.total == 15_000 && p.samples <= 15_000));
         assert!(reports.iter().any(|p| p.samples > 5000), "{reports:?}");
         let stop = &mut |p: Progress| match p.samples {
             0..7000 => ControlFlow::Continue(()),

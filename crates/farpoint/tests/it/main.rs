@@ -12,6 +12,7 @@ mod exact;
 mod golden;
 mod interface;
 mod knn;
+mod levels;
 mod raw;
 mod real;
 mod selected;

@@ -212,7 +212,7 @@ fn errors_name_row_and_place() {
     let without = Selected::rows(&cloud, &[7, 5]).unwrap();
     let refused = Sampler::count(1).start(Start::Index(0)).sample(&without).unwrap_err();
     assert_eq!(refused, Error::NotSelected { what: "start", index: 0 });
-    let more = Error::TooManySamples { wanted: 4, points: 3 };
+    let more = Error::TooManySamples { samples: 4, points: 3 };
     assert_eq!(Sampler::count(4).sample(&some).unwrap_err(), more);
 }
 

@@ -208,7 +208,7 @@ impl<'a> Rig<'a> {
         let distances = Buffer::new(&stream, all * job.k, "distances of a benchmark")?;
         let indices = Buffer::new(&stream, all * job.k, "indices of a benchmark")?;
         let counts = Buffer::new(&stream, all, "counts of a benchmark")?;
-        let request = DeviceSearch::new(x, y, count, 3).answers(
+        let request = DeviceSearch::new(x, y, count, 3).outputs(
             Some(distances.pointer()),
             Some(indices.pointer()),
             Some(counts.pointer()),

@@ -112,13 +112,14 @@ fn context(args: &args::Paper) -> Result<Context> {
         "--gpu is for --device cuda or auto, not cpu"
     );
     let open = || farpoint_cuda::Gpu::new(args.gpu.unwrap_or(0));
-    let gpu = match args.device {
-        Device::Cpu => None,
-        Device::Auto => open().ok(),
-        Device::Cuda => Some(open().map_err(|error| {
-            anyhow!("--device cuda: {error}; use --device cpu or leave it out")
-        })?),
-    };
+    let gpu =
+        match args.device {
+            Device::Cpu => None,
+            Device::Auto => open().ok(),
+            Device::Cuda => Some(open().map_err(|error| {
+                anyhow!("--device cuda: {error}; use --device cpu or remove it")
+            })?),
+        };
     let effort = match (args.quick, gpu.is_some()) {
         (true, _) => Effort { warm: 0, runs: 3, budget: 0.02 },
         (false, true) => Effort { warm: 0, runs: 3, budget: 0.4 },

@@ -73,7 +73,7 @@ impl Record {
                 Some(foot) => parts.push(Part::read(folder, figure, foot)?),
                 None => ensure!(
                     only.is_empty(),
-                    "--from {}: {} is not in this record; leave it out of --only",
+                    "--from {}: {} is not in this record; remove it of --only",
                     folder.display(),
                     figure.name()
                 ),

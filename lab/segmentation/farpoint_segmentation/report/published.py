@@ -112,15 +112,21 @@ FIGURE_1_SHARE = {"s3dis": 77.6, "scannet": 89.0}
 #: Figure 11: the largest speed-up of sampling: "FastPoint + RadiusFPS-G" in PointMetaBase on S3DIS.
 FIGURE_11_MOST = 11.72
 
-_ON_GPU = {**samplers.TABLE_2, **samplers.TABLE_5}
+_ON_GPU = {key.partition("@")[0]: name for key, name in {**samplers.TABLE_2, **samplers.TABLE_5}.items()}
 #: A network on the CPU uses CPU samplers.
-_ON_CPU = {**_ON_GPU, "naive": "FPS (CPU)", "radius": "RadiusFPS"}
+_ON_CPU = {**_ON_GPU, "naive": "FPS (CPU)", "radius": "RadiusFPS", "fastpoint+radius": "FastPoint + RadiusFPS"}
 
 
 def name_of(sampler: str, device: str) -> str | None:
     """Return the paper's name of a sampler of a network on this device, without options; None if it is not in the
-    paper."""
+    paper, as an approximate sampler of all levels.
+
+    An exact sampler has its name however the other levels are sampled, since all of them choose the same points. So
+    has random sampling, of which the paper does not say where it is used.
+    """
     plain, _, variant = sampler.partition("@")
-    places = [part for part in plain.split(":") if "=" not in part]
+    body = ":".join(part for part in plain.split(":") if "=" not in part)
     names = _ON_CPU if device.lower().startswith("cpu") else _ON_GPU
-    return names.get(":".join(places)) if variant in ("", "released") else None
+    method = body.removeprefix("cpu:").partition("+")[0]
+    on_all_levels = method in ("npdu", "grid", "morton", "fastpoint") and not variant
+    return None if on_all_levels or variant == "every" else names.get(body)

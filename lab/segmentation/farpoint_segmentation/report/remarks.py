@@ -100,12 +100,22 @@ def limits(runs: Sequence[Run]) -> list[str]:
         f"The paper measured on {MACHINE}; compare ratios, not times.",
         f"Of figure 11 the paper prints one number, {FIGURE_11_MOST} times faster sampling; its other bars are not "
         "readable as numbers, and are left out here.",
+        "The paper's times are those of the protocol val. It does not say whether its scores are of val or of test: "
+        "compare those of both.",
+        "The paper uses its samplers on the first level only (section 5.1), and textbook sampling on the others: "
+        "approximate samplers of all levels have no column of it. Random sampling is on all levels in the code that it "
+        "builds on; the paper does not say so.",
     ]
     slow = sorted({name for run in runs for name in run.samplers if _leaves_the_gpu(run, name)})
     if slow:
         texts.append(
             f"The samplers {', '.join(slow)} run on the CPU here, with copies from and to the GPU; the paper has them on "
             "its GPU. Their scores can be compared with the paper's, their times can't."
+        )
+    if any(name.startswith("cpu:fastpoint") for run in runs for name in run.samplers):
+        texts.append(
+            "FastPoint + RadiusFPS is on the CPU as a whole here. In the paper only its first stage can be there, as its "
+            "FastPoint is a program for GPUs: its time can't be compared."
         )
     if any(run.generated for run in runs):
         texts.append(

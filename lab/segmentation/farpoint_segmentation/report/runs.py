@@ -11,7 +11,7 @@ import numpy as np
 from .. import metrics
 from ..recipes import DATA, NETWORKS, recipe
 from ..records import SceneRecord
-from ..samplers import parse
+from ..samplers import TABLE_2, TABLE_5, parse
 from .published import BASELINE, name_of
 
 if TYPE_CHECKING:
@@ -113,10 +113,15 @@ class Run:
         """Return the paper's name of a sampler, or its own name."""
         return name_of(sampler, self.device) or sampler
 
-    def of(self, name: str) -> str | None:
-        """Return the sampler with this name in the paper, if it ran; of several, one without options."""
+    def all_of(self, name: str) -> list[str]:
+        """Return the samplers with this name in the paper that ran: first that of ``paper``, then by number of
+        options."""
         matching = [sampler for sampler in self.samplers if self.name(sampler) == name]
-        return min(matching, key=len, default=None)
+        return sorted(matching, key=lambda one: (one not in TABLE_2 and one not in TABLE_5, len(one)))
+
+    def of(self, name: str) -> str | None:
+        """Return the first of these samplers."""
+        return next(iter(self.all_of(name)), None)
 
     def score(self, sampler: str) -> Score | None:
         """Return the score by the dataset's own mean IoU."""

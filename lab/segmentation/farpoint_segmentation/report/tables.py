@@ -131,42 +131,22 @@ def _row(run: Run, sampler: str | None, name: str, number: int) -> list[Cell]:
 def quality(runs: Sequence[Run]) -> Table | None:
     """Return table 5: mean IoU of eight samplers, a row for each run and sampler; None without scores."""
     head = [
-        "network",
-        "data",
-        "device",
-        "scenes",
-        "sampler",
-        "in the paper",
-        "mIoU %",
-        "to FPS (GPU)",
-        "paper mIoU %",
-        "paper to FPS (GPU)",
+        "network", "data", "device", "protocol", "scenes", "sampler", "in the paper", "mIoU %", "to FPS (GPU)",
+        "paper mIoU %", "paper to FPS (GPU)",
     ]
     rows: list[list[Cell]] = []
     for run in runs:
         family = run.network.rpartition("-")[0]
         published = TABLE_5[(family, run.data)]
         for name, miou in published.items():
-            sampler = run.of(name)
-            score = run.score(sampler) if sampler else None
-            if score is None:
-                continue
-            kind = "generated" if run.generated else "of the data set"
-            to = run.to_exact(sampler) if sampler else None
-            rows.append(
-                [
-                    run.network,
-                    recipe_title(run.data),
-                    run.device,
-                    kind,
-                    sampler,
-                    name,
-                    score.miou,
-                    to,
-                    miou,
-                    miou - published[BASELINE],
-                ]
-            )
+            for sampler in run.all_of(name):
+                score = run.score(sampler)
+                if score is not None:
+                    kind = "generated" if run.generated else "of the data set"
+                    rows.append([
+                        run.network, recipe_title(run.data), run.device, run.protocol, kind, sampler, name, score.miou,
+                        run.to_exact(sampler), miou, miou - published[BASELINE],
+                    ])
     if not rows:
         return None
     note = (

@@ -48,7 +48,7 @@ def library_of_pair(x: Any, y: Any) -> Library:
     tensor = lazy_torch.is_tensor(x)
     if tensor != lazy_torch.is_tensor(y):
         raise TypeError(
-            "both clouds must be of one library; convert one of them, by torch.as_tensor(array) "
+            "both clouds must be of the same library; convert one of them with torch.as_tensor(array) "
             f"or tensor.numpy() ({conversion.name(x)}; {conversion.name(y)})"
         )
     library = library_of(x)
@@ -71,7 +71,7 @@ def library_of_values(values: Any, *others: Any) -> Library:
             continue
         if tensors or library_of(other) is not library:
             raise TypeError(
-                "values, indices and further arguments must be of one library, on one device "
+                "values, indices and further arguments must be of the same library on the same device "
                 f"({conversion.name(values)}; {conversion.name(other)})"
             )
     return library

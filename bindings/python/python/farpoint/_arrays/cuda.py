@@ -11,7 +11,7 @@ import numpy as np
 from .. import _native
 from .._device_records import MatchOutput, Output
 from .._records import Sampling, Search
-from . import integer_arrays, selection
+from . import integer_arrays, numpy, selection
 from .conversion import name, refuse_narrow
 from .cuda_arguments import fitting, pair_of, search_lengths, wait_for
 from .cuda_operators import (
@@ -21,7 +21,7 @@ from .device import KINDS, Array, describe
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "weights", "within",
+    "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "weights", "within",
 ]
 
 
@@ -38,6 +38,11 @@ def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any
         "concatenated clouds are sampled on the CPU or as PyTorch tensors; call sample for each "
         f"cloud ({name(points)})"
     )
+
+
+def ranges(firsts: list[int], counts: list[int], points: Any) -> Any:
+    """Returns ``counts[k]`` numbers from ``firsts[k]`` on for each k, concatenated, on the device of the points."""
+    return like(numpy.ranges(firsts, counts, None), points)
 
 
 def like(result: np.ndarray, array: Any) -> Any:

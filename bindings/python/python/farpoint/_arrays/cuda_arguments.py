@@ -27,18 +27,18 @@ def pair_of(x: Any, y: Any) -> tuple[Array, Array]:
     for array in (x, y):
         if isinstance(array, np.ndarray) or is_tensor(array) or not is_on_gpu(array):
             raise TypeError(
-                f"both clouds must be of one library on one GPU ({name(x)}; {name(y)})"
+                f"both clouds must be of the same library on the same GPU ({name(x)}; {name(y)})"
             )
     a, b = describe(x), describe(y)
     about = f"{name(x)}; {name(y)}"
     if a.library != b.library or a.device != b.device or a.dtype != b.dtype:
-        raise TypeError(f"both clouds must be of one library and type on one GPU ({about})")
+        raise TypeError(f"both clouds must be of the same library and type on the same GPU ({about})")
     if a.batch != b.batch or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[2]:
         raise ValueError(
             f"both must be clouds (N, D), or batches (B, N, D) of the same B and D ({about})"
         )
     if a.shape[0] > 0 and 0 in (a.shape[1], b.shape[1]):
-        raise ValueError(f"an empty cloud ({about})")
+        raise ValueError(f"empty cloud; both clouds need points ({about})")
     return a, b
 
 

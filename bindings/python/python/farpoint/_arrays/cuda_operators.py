@@ -148,7 +148,7 @@ def _described(values: Any, *others: Any) -> list[Array]:
     for other in (values, *others):
         if isinstance(other, np.ndarray) or not is_on_gpu(other):
             raise TypeError(
-                f"values and indices must be of one library on one GPU ({name(values)}; {name(other)})"
+                f"values and indices must be of the same library on the same GPU ({name(values)}; {name(other)})"
             )
     parts = [describe_numbers(part) for part in (values, *others)]
     first = parts[0]
@@ -157,7 +157,7 @@ def _described(values: Any, *others: Any) -> list[Array]:
     for part in parts[1:]:
         if part.library != first.library or part.device != first.device:
             raise TypeError(
-                "values and indices must be of one library on one GPU "
+                "values and indices must be of the same library on the same GPU "
                 f"({name(values)}; {name(part.array)})"
             )
         wait_for(first, part)

@@ -29,7 +29,7 @@ def describe_numbers(array: Any) -> Array:
     for extent, stride in zip(reversed(description.shape), reversed(description.strides)):
         if extent > 1 and stride != step:
             raise ValueError(
-                f"the array is not contiguous; give a contiguous copy ({name(array)})"
+                f"the array is not contiguous; pass a contiguous copy ({name(array)})"
             )
         step *= extent
     return description
@@ -54,7 +54,7 @@ class Array:
             raise TypeError(f"the points must be float32 or float64 ({name(array)})")
         if len(self.shape) not in (2, 3) or self.shape[-1] == 0:
             raise ValueError(
-                "the points must be an array of shape (N, D) or (B, N, D) with D of 1 or more "
+                "the points must be an array of shape (N, D) or (B, N, D) with D at least 1 "
                 f"({name(array)})"
             )
         self.batch = len(self.shape) == 3
@@ -64,7 +64,7 @@ class Array:
         even = batch_strides(self.shape, self.strides)
         if even is None:
             raise ValueError(
-                "the clouds of this batch are not evenly spaced in memory; give a contiguous copy "
+                "the clouds of this batch are not evenly spaced in memory; pass a contiguous copy "
                 f"({name(array)})"
             )
         self.even = even

@@ -22,7 +22,7 @@ def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
     elif hasattr(type(values), "__dlpack__") and not hasattr(type(values), "__array__"):
         values = to_numpy(values)
     if np.ma.is_masked(values):
-        raise ValueError(f"{what} has masked values; leave them out ({name(values)})")
+        raise ValueError(f"{what} has masked values; remove them ({name(values)})")
     array = np.asarray(values)
     if array.size == 0:
         array = array.astype(np.int64)

@@ -25,6 +25,9 @@ class Library(Protocol):
     ) -> Any:
         """Returns rows of concatenated clouds."""
 
+    def ranges(self, firsts: list[int], counts: list[int], points: Any) -> Any:
+        """Returns ``counts[k]`` numbers from ``firsts[k]`` on for each k, concatenated, on the device of the points."""
+
     def sample_approximate(
         self, points: Any, request: Approximation, start: Any, lengths: Any, tree: Any
     ) -> Any:

@@ -18,7 +18,8 @@ from .integer_arrays import lengths_of, starts_of
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "sample", "sample_approximate", "sample_array", "sample_ragged", "search", "tree_of", "weights", "within",
+    "on_host", "ranges", "sample", "sample_approximate", "sample_array", "sample_ragged", "search", "tree_of", "weights",
+    "within",
 ]
 
 
@@ -68,6 +69,12 @@ def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any
         array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, "auto"
     )
     return like(rows, points)
+
+
+def ranges(firsts: list[int], counts: list[int], points: Any) -> Any:
+    """Returns ``counts[k]`` numbers from ``firsts[k]`` on for each k, concatenated."""
+    shifts = np.array(firsts, np.int64) - np.cumsum([0, *counts[:-1]], dtype=np.int64)[: len(counts)]
+    return like(np.arange(sum(counts), dtype=np.int64) + shifts.repeat(counts), points)
 
 
 def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree: Any) -> None:

@@ -19,7 +19,7 @@ def selected(selection: Selection) -> np.ndarray:
     mask = _on_host(selection.mask)
     if mask.dtype != np.bool_:
         raise TypeError(
-            f"mask must be an array of bool, not {name(selection.mask)}; for numbers of rows give rows"
+            f"mask must be an array of bool, not {name(selection.mask)}; pass row numbers as rows"
         )
     return mask
 
@@ -50,7 +50,7 @@ def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
     chosen, count = selected(selection), shape[-2]
     if selection.mask is None:
         if len(shape) == 3:
-            raise ValueError(f"rows are of one cloud (N, D); give a mask (B, N) for a batch ({about})")
+            raise ValueError(f"rows are of one cloud (N, D); pass a mask (B, N) for a batch ({about})")
         _check(chosen, count, about)
         lists = [chosen]
     else:
@@ -112,6 +112,6 @@ def _places(start: Any, lists: list[np.ndarray], count: int, batch: bool, about:
         row_starts[:] = position_of[cloud_starts]
         if (row_starts < 0).any():
             raise ValueError(
-                f"start index {cloud_starts[row_starts < 0][0]} is not one of the selected rows; give one of them ({about})"
+                f"start index {cloud_starts[row_starts < 0][0]} is not one of the selected rows; pass one of them ({about})"
             )
     return places if batch else places[0]

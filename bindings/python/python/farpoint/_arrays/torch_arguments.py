@@ -27,7 +27,7 @@ def checked(points: Tensor) -> Tensor:
         )
     if points.dim() not in (2, 3) or points.shape[-1] == 0:
         raise ValueError(
-            "the points must be a tensor of shape (N, D) or (B, N, D) with D of 1 or more "
+            "the points must be a tensor of shape (N, D) or (B, N, D) with D at least 1 "
             f"({about(points)})"
         )
     if not (points.is_cpu or points.is_cuda):
@@ -44,12 +44,12 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
     """Returns both clouds for kernels. Raises unless they are a pair of clouds."""
     if not isinstance(y, Tensor):
         raise TypeError(
-            f"x is a tensor and y is not ({about(x)}; {name(y)}); give a tensor, as "
+            f"x is a tensor and y is not ({about(x)}; {name(y)}); pass a tensor, as "
             "torch.as_tensor(y, device=x.device) makes"
         )
     x, y = checked(x), checked(y)
     if x.dtype != y.dtype or x.device != y.device:
-        raise TypeError(f"both clouds must be of one type on one device ({about_pair(x, y)})")
+        raise TypeError(f"both clouds must be of the same type on the same device ({about_pair(x, y)})")
     shape, other, batch = x.shape, y.shape, x.dim() == 3
     same = x.dim() == y.dim() and shape[-1] == other[-1]
     if not same or (batch and shape[0] != other[0]):
@@ -58,7 +58,7 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
             f"({about_pair(x, y)})"
         )
     if (shape[-2] == 0 or other[-2] == 0) and not (batch and shape[0] == 0):
-        raise ValueError(f"an empty cloud ({about_pair(x, y)})")
+        raise ValueError(f"empty cloud; both clouds need points ({about_pair(x, y)})")
     return x, y
 
 
@@ -76,7 +76,7 @@ def in_count(clouds: Tensor, count: int | None, ratio: float | None, padded: boo
     rows = clouds.shape[-2]
     if ratio is not None:
         if not 0.0 <= ratio <= 1.0:
-            raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(clouds)})")
+            raise ValueError(f"ratio {ratio} is not between 0 and 1 ({about(clouds)})")
         return math.ceil(ratio * rows)
     assert count is not None
     if count > rows and (not padded or count * len(clouds) >= 2**60):
@@ -102,7 +102,7 @@ def in_range(request: Sampling) -> Sampling:
 def check_threads(threads: int | None) -> None:
     """Raises ValueError for an invalid number of threads."""
     if threads is not None and not 1 <= threads < 2**63:
-        raise ValueError(f"threads is {threads}; it must be 1 or more, and below 2**63")
+        raise ValueError(f"threads is {threads}; it must be at least 1 and below 2**63")
 
 
 def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:

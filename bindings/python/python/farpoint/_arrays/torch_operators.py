@@ -80,7 +80,7 @@ def _arguments(
     """Returns clouds, lengths and offsets for the operators."""
     if not isinstance(y, Tensor):
         raise TypeError(
-            f"x is a tensor and y is not ({about(x)}; {name(y)}); give a tensor, as "
+            f"x is a tensor and y is not ({about(x)}; {name(y)}); pass a tensor, as "
             "torch.as_tensor(y, device=x.device) makes"
         )
     same = y is x
@@ -111,7 +111,7 @@ def _arguments(
 def _refuse_other_clouds(x: Tensor, y: Tensor, sides: Sides) -> None:
     """Raises unless x and y are a pair of clouds."""
     if x.dtype != y.dtype or x.device != y.device:
-        raise TypeError(f"both clouds must be of one type on one device ({about_pair(x, y)})")
+        raise TypeError(f"both clouds must be of the same type on the same device ({about_pair(x, y)})")
     shape, other, batch = x.shape, y.shape, x.dim() == 3
     same = x.dim() == y.dim() and shape[-1] == other[-1]
     if not same or (batch and shape[0] != other[0]):

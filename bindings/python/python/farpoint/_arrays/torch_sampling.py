@@ -228,8 +228,21 @@ def sample_ragged(
     if start is not None and not isinstance(start, Tensor):
         start_array = integer_arrays.starts_of(start, True)
         starts = numbers(start_array.reshape(-1).tolist(), device).reshape(start_array.shape)
+    elif start is not None and start.dim() == 1:
+        starts = start.unsqueeze(-1)
     result: Tensor = operators.sample_ragged(
         points, numbers(offsets, device), numbers(counts, device), starts, sum(counts),
         max(lengths, default=0), "auto",
     )
     return result
+
+
+def ranges(firsts: list[int], counts: list[int], points: Tensor) -> Tensor:
+    """Returns ``counts[k]`` numbers from ``firsts[k]`` on for each k, concatenated, on the device of the points."""
+    ends, shifts = 0, []
+    for first, count in zip(firsts, counts):
+        shifts.append(first - ends)
+        ends += count
+    device = points.device
+    shift = numbers(shifts, device).repeat_interleave(numbers(counts, device), output_size=ends)
+    return torch.arange(ends, device=device) + shift

@@ -75,7 +75,7 @@ class Plan:
     def __init__(self, x: Tensor, y: Tensor, how: Reduction) -> None:
         memory.refuse_other_types(x)
         if x.dtype != y.dtype:
-            raise TypeError(f"both clouds must be of one type, not {x.dtype} and {y.dtype}")
+            raise TypeError(f"both clouds must be of the same type, not {x.dtype} and {y.dtype}")
         (_, x_strides), (_, y_strides) = memory.addressable(x), memory.addressable(y)
         pairs, n, dims = memory.batch_shape(x)
         m = y.shape[-2]

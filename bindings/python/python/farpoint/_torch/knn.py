@@ -50,7 +50,7 @@ def _vmapped(call: Any) -> Any:
     def rule(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> Any:
         if any(part is not None for part in arguments[4:7]):
             raise NotImplementedError(
-                "torch.vmap supports neither offsets nor an Index; give batches (B, N, D), "
+                "torch.vmap supports neither offsets nor an Index; pass batches (B, N, D), "
                 "with lengths"
             )
         return vmapped(call)(info, in_dims, *arguments)
@@ -68,7 +68,7 @@ within_operator = define(
 
 def _not_vmapped(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> Any:
     raise NotImplementedError(
-        "torch.vmap does not support ball_query with k=None, whose results differ in size; give k, or a batch"
+        "torch.vmap does not support ball_query with k=None, whose results differ in size; pass k, or a batch"
     )
 
 

@@ -79,7 +79,7 @@ def _plan_of(x: Tensor, y: Tensor, clouds: int, request: tuple[Any, ...]) -> Any
 def _new_plan(x: Tensor, y: Tensor, clouds: int, request: Neighborhood) -> Any:
     memory.refuse_other_types(x)
     if x.dtype != y.dtype:
-        raise TypeError(f"both clouds must be of one type, not {x.dtype} and {y.dtype}")
+        raise TypeError(f"both clouds must be of the same type, not {x.dtype} and {y.dtype}")
     (_, x_strides), (_, y_strides) = memory.addressable(x), memory.addressable(y)
     batch, n, dims = memory.batch_shape(x)
     return _native.CudaSearch(

@@ -27,6 +27,11 @@ def is_tensor(array: Any) -> bool:
     return (_torch is not None or note_torch()) and isinstance(array, _torch.Tensor)
 
 
+def module() -> Any:
+    """Returns PyTorch, which must have been imported."""
+    return _torch
+
+
 def plain_types() -> tuple[type, type]:
     """Returns the tensor types without subclasses; PyTorch must have been imported."""
     return _torch.Tensor, _torch.nn.Parameter

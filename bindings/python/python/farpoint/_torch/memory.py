@@ -53,7 +53,7 @@ def addresses_of(x: Tensor | None, y: Tensor | None) -> tuple[int, int]:
 
 
 def place_of(memory: Tensor | None) -> tuple[int, int]:
-    """Returns address and size in bytes."""
+    """Returns the address and the size in bytes."""
     return (0, 0) if memory is None else (memory.data_ptr(), memory.numel())
 
 

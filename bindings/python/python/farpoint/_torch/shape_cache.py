@@ -21,10 +21,10 @@ _MAX_ENTRIES = 1024
 _CUDA = 2
 
 
-def table(device_type: int = _CUDA, max_entries: int = _MAX_ENTRIES) -> _native.Met:
+def table(device_type: int = _CUDA, max_entries: int = _MAX_ENTRIES) -> _native.ShapeCache:
     """Returns a new cache for calls with tensors on devices of this type."""
     keys = fast_path.keys_of_thread if fast_path.TELLS_KEYS else None
-    return _native.Met(device_type, (Tensor, Parameter), forward_ad, keys, fast_path.UNUSUAL_OF_THREADS, max_entries)
+    return _native.ShapeCache(device_type, (Tensor, Parameter), forward_ad, keys, fast_path.UNUSUAL_OF_THREADS, max_entries)
 
 
 _cache = table()

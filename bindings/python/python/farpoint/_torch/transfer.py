@@ -13,7 +13,7 @@ def sent(values: Tensor, device: torch.device) -> Tensor:
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(
             "lengths, starts and counts on the CPU can't be captured into a CUDA graph, which would "
-            f"read their memory again on every replay; give a tensor on {device}"
+            f"read their memory again on every replay; pass a tensor on {device}"
         )
     # Copied to pinned memory first: the source may change before the transfer.
     return _pinned(values).to(device, non_blocking=True)

@@ -77,7 +77,7 @@ def by_batches(
     pair = (_pair_on_cpu if on_cpu else _pair_on_gpu)(points, queries, indices, names, batch_size)
     clouds = 1 if pair.ends is None else len(pair.ends[0]) - 1
     if missing and clouds > 1:
-        raise ValueError(f"{missing[0]} is None, but there are {clouds} clouds; give both")
+        raise ValueError(f"{missing[0]} is None, but there are {clouds} clouds; pass both")
     return Pair(points, queries, finite=pair.finite) if clouds == 1 else pair
 
 

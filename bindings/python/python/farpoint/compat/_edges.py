@@ -72,7 +72,7 @@ def radius_edges(
     is_ragged = len(pair.queries) * places > _MANY_PLACES
     # The square is rounded once, from double precision.
     neighbors: Any = ball_query_raw(
-        pair.queries, pair.points, None if is_ragged else places, most=float(r) * float(r),
+        pair.queries, pair.points, None if is_ragged else places, maximum=float(r) * float(r),
         x_offsets=pair.query_offsets, y_offsets=pair.point_offsets, exclude_self=exclude_self and same,
     )
     if not is_ragged and places == k:

@@ -42,5 +42,5 @@ def _ratios(ratio: Any, points: Tensor, clouds: int) -> Tensor:
         ratios = torch.tensor(ratio, dtype=torch.float32, device="cpu")
         wrong = not 0 <= ratio <= 1
     if wrong:
-        raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(points)})")
+        raise ValueError(f"ratio {ratio} is not between 0 and 1 ({about(points)})")
     return ratios if ratios.dtype == torch.float64 and ratios.dim() else ratios.float()

@@ -1,4 +1,4 @@
-"""Replacement of ChamferDistancePytorch, whose modules are also available under their own names:
+"""Drop-in replacement for ChamferDistancePytorch, whose modules are also available under their own names:
 
     import chamfer3D.dist_chamfer_3D, fscore    ->    from farpoint.compat import chamfer3D, fscore
     from chamfer3D import dist_chamfer_3D       ->    from farpoint.compat.chamfer3D import dist_chamfer_3D

@@ -1,4 +1,4 @@
-"""Replacement of ``fpsample`` 1.0: the same functions, which are all exact here and need neither a
+"""Drop-in replacement for ``fpsample`` 1.0: the same functions, which are all exact here and need neither a
 window nor a height.
 
 All accept ``pc`` (N, D) of any numeric dtype, return ``n_samples`` uint64 indices in order of choice and

@@ -1,4 +1,4 @@
-"""Replacement of ChamferDistancePytorch's ``fscore``: see ``farpoint.compat.chamfer_3d``."""
+"""Drop-in replacement for ChamferDistancePytorch's ``fscore``: see ``farpoint.compat.chamfer_3d``."""
 
 from .chamfer_3d import fscore
 

@@ -1,4 +1,4 @@
-"""Replacement of ``kaolin.metrics.pointcloud`` (``chamfer_distance``, ``f_score``, ``sided_distance``) and
+"""Drop-in replacement for ``kaolin.metrics.pointcloud`` (``chamfer_distance``, ``f_score``, ``sided_distance``) and
 ``kaolin.ops.pointcloud`` (``center_points``, ``farthest_point_sampling``).
 
 All accept batches (B, N, D) of float32, float64, float16 and bfloat16 with any D, also on the CPU;

@@ -1,4 +1,4 @@
-"""Replacement of methods of Open3D's point clouds: as functions of a cloud, or patched into Open3D by
+"""Drop-in replacement for methods of Open3D's point clouds: as functions of a cloud, or patched into Open3D by
 ``install()``.
 
     from farpoint.compat import open3d as fast
@@ -96,7 +96,7 @@ def _points(cloud: Any) -> np.ndarray:
         points = np.asarray(cloud)
     else:
         raise TypeError(
-            f"a {type(cloud).__module__}.{type(cloud).__qualname__} is no point cloud; give one of "
+            f"a {type(cloud).__module__}.{type(cloud).__qualname__} is no point cloud; pass one of "
             "open3d.geometry or open3d.t.geometry, or an array (N, 3)"
         )
     if points.ndim != 2:

@@ -1,4 +1,4 @@
-"""Replacement of Pointcept's ``pointops``: concatenated clouds, channels last.
+"""Drop-in replacement for Pointcept's ``pointops``: concatenated clouds, channels last.
 
 Clouds are (n, 3) with the end of each, ``offset`` (B,); features (n, c), indices int32 rows of all
 clouds, -1 where there is no neighbor. All differ on purpose: distances are not fused and
@@ -100,7 +100,7 @@ def _limits(points: Tensor, min_radius: float, max_radius: float) -> dict[str, A
     kind = np.float64 if points.dtype == torch.float64 else np.float32
     with np.errstate(over="ignore"):
         minimum, maximum = (float(kind(radius) * kind(radius)) for radius in (min_radius, max_radius))
-    return {"most": maximum, "least": minimum, "near": _NEAR}
+    return {"maximum": maximum, "minimum": minimum, "near": _NEAR}
 
 
 def ball_query(
@@ -276,7 +276,7 @@ def knn_query_and_group(
     """Group by ``idx``, or by ``knn_query`` if it is None; return the groups and the rows."""
     if idx is None:
         if nsample is None or offset is None:
-            raise ValueError("without idx, nsample and offset must be given")
+            raise ValueError("nsample and offset are required if idx is None")
         idx = knn_query(nsample, xyz, offset, new_xyz, new_offset)[0]
     return grouping(idx, feat, xyz, new_xyz, with_xyz), idx
 
@@ -289,7 +289,7 @@ def ball_query_and_group(
     """Group by ``idx``, or by ``ball_query`` if it is None; return the groups and the rows."""
     if idx is None:
         if nsample is None or offset is None or max_radio is None:
-            raise ValueError("without idx, nsample, offset and max_radio must be given")
+            raise ValueError("nsample, offset and max_radio are required if idx is None")
         idx = ball_query(nsample, max_radio, min_radio, xyz, offset, new_xyz, new_offset)[0]
     return grouping(idx, feat, xyz, new_xyz, with_xyz), idx
 

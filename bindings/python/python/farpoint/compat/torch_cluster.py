@@ -1,4 +1,4 @@
-"""Replacement of ``torch_cluster``: farthest point sampling, nearest neighbors, balls and voxels.
+"""Drop-in replacement for ``torch_cluster``: farthest point sampling, nearest neighbors, balls and voxels.
 
 Functions on graphs (``graclus_cluster``, ``random_walk``, ``neighbor_sampler``) are not included.
 Clouds are concatenated in a tensor; ``batch`` has the cloud index of each row, ascending

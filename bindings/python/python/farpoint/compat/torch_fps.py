@@ -1,5 +1,5 @@
-"""Replacement of ``torch_fps`` 0.6: farthest point sampling of masked batches (B, N, D), with the neighbors or the cell of
-each point.
+"""Drop-in replacement for ``torch_fps`` 0.6: farthest point sampling of masked batches (B, N, D), with the neighbors or
+the cell of each point.
 
 ``valid_mask`` (B, N) is False for padding; points that are not finite count as padding, too. The start of each cloud is
 ``start_idx`` (B,), a random valid point, drawn from ``generator``, or the first valid one; a start that is not valid is

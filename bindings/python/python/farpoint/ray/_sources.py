@@ -199,7 +199,7 @@ def array_source(points: Any, tiles: int) -> CutSource:
 def dataset_source(dataset: Any, columns: Sequence[str] | None, tiles: int) -> CutSource:
     """Returns the source of a dataset, with rows in the order of its blocks."""
     if columns is not None and not all(isinstance(name, str) for name in columns):
-        raise TypeError(f"xyz is {columns!r}; of a data set, columns are given by name")
+        raise TypeError(f"xyz is {columns!r}; columns of a data set must be names")
     options = dataset.context.execution_options
     previous, options.preserve_order = options.preserve_order, True
     try:
@@ -323,5 +323,5 @@ def _non_finite_start(row: int) -> str:
 def _non_finite_rows(first: int, count: int, rows: int) -> str:
     return (
         f"row {first} and {count - 1} others of {rows} have NaN or infinity; "
-        'leave them out with on_bad="skip"'
+        'remove them or pass on_bad="skip"'
     )

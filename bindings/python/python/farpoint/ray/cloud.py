@@ -114,7 +114,7 @@ def sample(
     import ray
 
     if (count is None) + (ratio is None) + (spacing is None) != 2:
-        raise ValueError(f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})")
+        raise ValueError(f"pass one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})")
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
     amount = (
@@ -147,12 +147,12 @@ def _start_rows(start: Any, seed: int | None) -> list[int] | None:
     """Returns the rows to start from; None for the first usable row."""
     is_default = isinstance(start, int) and start == 0
     if seed is not None and not is_default:
-        raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+        raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
     if is_default:
         return None
     rows = integer_arrays.integers(start, "start")
     if rows.ndim > 1:
-        raise ValueError(f"start has shape {rows.shape}; give one row or a list of them")
+        raise ValueError(f"start has shape {rows.shape}; pass one row or a list of them")
     return [int(row) for row in np.atleast_1d(rows)]
 
 
@@ -209,7 +209,7 @@ class _Run:
         if stored is not None and stored != job:
             raise ValueError(
                 f"{self._place} has the log of another run: cloud, options or number of tiles "
-                "differ; give another folder, or remove this one"
+                "differ; pass another folder, or remove this one"
             )
         self._storage.put(DRIVER, self._token)
         if stored is None:

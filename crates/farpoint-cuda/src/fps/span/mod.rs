@@ -104,13 +104,13 @@ impl<'a> Parts<'a> {
         let mut layout = Offsets::new::<T>(size);
         if !layout.spill(smallest_share(RESERVE)?) {
             let total = self.gpus.iter().map(|gpu| gpu.properties().memory).min().unwrap_or(0);
-            let (what, wanted) =
+            let (what, requested) =
                 ("the part of the cloud that must be in GPU memory", largest_part(&layout));
-            return Err(Error::OutOfMemory { what, wanted, free: available, total, fit: None });
+            return Err(Error::OutOfMemory { what, requested, free: available, total, fit: None });
         }
-        let (wanted, free) = (layout.bytes_of_host(), host::available().unwrap_or(0));
-        if wanted > free {
-            return Err(Error::OutOfHostMemory { wanted, free });
+        let (requested, free) = (layout.bytes_of_host(), host::available().unwrap_or(0));
+        if requested > free {
+            return Err(Error::OutOfHostMemory { requested, free });
         }
         Ok((layout, size))
     }

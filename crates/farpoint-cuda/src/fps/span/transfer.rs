@@ -94,7 +94,7 @@ pub(super) fn download<T: CudaScalar>(
     pages.read(streams, layout.chosen, &mut chosen)?;
     pages.read(streams, layout.covering, &mut covering)?;
     // Never use a kernel's number as a size unchecked.
-    let count = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.wanted());
+    let count = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.max_samples());
     let count = count.ok_or_else(|| invalid_result("peak", chosen[0]))?;
     let (mut indices, mut values) = (fallible::zeros(count), fallible::filled(count, T::ZERO));
     pages.read(streams, layout.indices, &mut indices)?;
@@ -106,6 +106,7 @@ pub(super) fn download<T: CudaScalar>(
     let rows = fallible::try_collected(indices.iter().map(row))?;
     let algorithm = Algorithm::peak();
     let mut sample = Sample::new(rows, values, covering[0], algorithm, RanOn::Gpu { ordinal });
+    sample.starts = cloud.starts().len();
     sample.dropped = cloud.dropped();
     Ok(sample)
 }

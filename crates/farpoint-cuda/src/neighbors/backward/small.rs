@@ -35,7 +35,7 @@ fn launch(shape: Shape) -> Launch {
 /// Queues the kernel.
 ///
 /// # Safety
-/// As [`super::enqueue`].
+/// Same as [`super::enqueue`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,

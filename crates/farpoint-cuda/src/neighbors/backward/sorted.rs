@@ -76,7 +76,7 @@ pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 /// Queues the kernel.
 ///
 /// # Safety
-/// As [`super::enqueue`].
+/// Same as [`super::enqueue`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,

@@ -197,7 +197,7 @@ fn out_of_memory(
         let result = unsafe { device.enqueue_sample(&sampler, &stream, &batch) };
         let is_reported = match &result {
             Err(Error::OutOfMemory {
-                wanted: bytes,
+                requested: bytes,
                 free,
                 total: reported_total,
                 fit: Some(fit),
@@ -218,7 +218,8 @@ fn out_of_memory(
         tally.check(format!("{required} bytes"), if is_reported { Ok(()) } else { Err(text) });
     }
     let buffer = Buffer::<u8>::new(&stream, 1 << 50, "a test").err();
-    let is_reported = matches!(buffer, Some(Error::OutOfMemory { wanted: 0x4_0000_0000_0000, .. }));
+    let is_reported =
+        matches!(buffer, Some(Error::OutOfMemory { requested: 0x4_0000_0000_0000, .. }));
     tally.is("a petabyte", is_reported);
     // The same stream remains usable.
     let expected = Expected::new(std::slice::from_ref(cloud), 250)?;

@@ -210,7 +210,7 @@ impl<T: CudaScalar> Samples<T> {
             let count = CHUNK.min(rows.len - row);
             let from = points.pointer() + (3 * row * size_of::<T>()) as u64;
             let pairs = DevicePairs::<T>::padded([from, chosen.pointer()], 1, [count, k], 3)
-                .answers([Some(distances.pointer()), None], [None, None]);
+                .outputs([Some(distances.pointer()), None], [None, None]);
             // SAFETY: the arrays have the sizes given, and `download` waits.
             unsafe { stream.gpu().enqueue_nearest(&Matcher::new(), stream, &pairs)? };
             for (i, &d) in distances.download(count)?.iter().enumerate() {

@@ -22,7 +22,7 @@ fn observe_calls<R>(
 ) -> (Vec<(usize, usize)>, Result<R, Error>) {
     let mut calls = Vec::new();
     let mut observer = |progress: Progress| {
-        calls.push((progress.samples, progress.wanted));
+        calls.push((progress.samples, progress.total));
         if calls.len() < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let result = run(&mut observer);

@@ -23,7 +23,7 @@ pub(super) fn common(readers: &[Reader], warnings: &mut Vec<String>) -> Result<O
                     first.name(),
                     crs.name
                 );
-                let fix = "bring both into one, or leave one out";
+                let fix = "transform both to the same system, or remove one";
                 return Err(Error::merge(reader.name(), &what, fix));
             }
         }

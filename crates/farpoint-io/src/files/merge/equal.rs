@@ -34,7 +34,7 @@ impl Merged {
     /// `memory` bytes hold, a share that is chosen by digest is counted.
     ///
     /// # Errors
-    /// As [`crate::Reader::read`].
+    /// Same as [`crate::Reader::read`].
     pub fn equal_rows(&self, memory: u64, threads: usize) -> Result<EqualRows, Error> {
         let seen = Mutex::new(Seen::new(memory));
         for (number, file) in self.files.iter().enumerate() {

@@ -150,7 +150,7 @@ fn warn_of_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     }
 }
 
-/// Returns the dimensions of the merged records and their length; warns of missing fields.
+/// Returns the dimensions and the length of the merged records; warns about missing fields.
 fn fields(
     files: &[File<'_>],
     format: u8,
@@ -235,7 +235,7 @@ fn warn_of_missing(files: &[File<'_>], dimensions: &[Dimension], warnings: &mut 
             nothing.filter(|_| !dimensions.iter().any(|s| s.name == "extra_bytes"))
         {
             warnings.push(format!(
-                "{}: {} undescribed bytes per point are left out",
+                "{}: {} bytes per point without a description are left out",
                 file.reader.name(),
                 dimension.count
             ));

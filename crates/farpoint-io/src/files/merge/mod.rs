@@ -63,7 +63,7 @@ impl Merged {
     /// read in parts is read whole if all such files take no more than `memory` bytes.
     ///
     /// # Errors
-    /// As [`Reader::open`]; [`Error::Merge`] if two files can't be in one cloud: different coordinate systems,
+    /// Same as [`Reader::open`]; [`Error::Merge`] if two files can't be in one cloud: different coordinate systems,
     /// coordinates that would change, fields of types that no type holds.
     pub fn open(
         paths: &[PathBuf],
@@ -79,7 +79,7 @@ impl Merged {
             readers.push(if readers.len() < OPEN { reader } else { reader.closed() });
         }
         let Some(first) = readers.first() else {
-            let fix = "give at least one";
+            let fix = "pass at least one";
             return Err(Error::merge("no file", "there is nothing to merge", fix));
         };
         let name = match readers.len() {

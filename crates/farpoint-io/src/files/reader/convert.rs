@@ -77,7 +77,7 @@ impl Reader {
     /// of these rows of the whole cloud. Returns warnings.
     ///
     /// # Errors
-    /// As [`crate::write()`] and [`Reader::read`], errors of `block`, and [`Error::Output`] if blocks come out
+    /// Same as [`crate::write()`] and [`Reader::read`], errors of `block`, and [`Error::Output`] if blocks come out
     /// differently, as lines can that differ among themselves. The output is complete or not there.
     ///
     /// # Panics

@@ -10,7 +10,7 @@ impl Reader {
     /// Reads all rows into memory.
     ///
     /// # Errors
-    /// As [`Reader::read`]; [`Error::TooLarge`] if less memory is free than that takes.
+    /// Same as [`Reader::read`]; [`Error::TooLarge`] if less memory is free than that takes.
     pub fn load(&self) -> Result<Cloud, Error> {
         let (layout, starts) = match &self.content {
             Content::InMemory(cloud) => return Ok(cloud.clone()),

@@ -235,7 +235,7 @@ impl Reader {
     /// begun.
     ///
     /// # Errors
-    /// As [`Reader::read`], or errors of `each`.
+    /// Same as [`Reader::read`], or errors of `each`.
     pub fn for_each<E: From<Error> + Send>(
         &self,
         threads: usize,
@@ -247,7 +247,7 @@ impl Reader {
     /// Like [`Reader::for_each`], for some parts.
     ///
     /// # Errors
-    /// As [`Reader::read`], or errors of `each`.
+    /// Same as [`Reader::read`], or errors of `each`.
     ///
     /// # Panics
     /// If there are no such parts.

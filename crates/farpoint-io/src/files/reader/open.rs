@@ -28,7 +28,7 @@ impl Reader {
     /// find its lines (unless `memory` is 0).
     ///
     /// # Errors
-    /// As [`crate::read`]; [`Error::NotInParts`] if the file would have to be read whole and is too
+    /// Same as [`crate::read`]; [`Error::NotInParts`] if the file would have to be read whole and is too
     /// large for that.
     pub fn open(path: &Path, options: &ReadOptions, memory: Option<u64>) -> Result<Reader, Error> {
         let name = path.display().to_string();
@@ -182,7 +182,7 @@ fn in_parts(
     }
 }
 
-/// Locates the rows of a text, in a pass over the file.
+/// Locates the rows of a text file, in a pass over the file.
 fn in_lines(
     file: &mut File,
     length: u64,

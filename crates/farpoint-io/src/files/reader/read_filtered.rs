@@ -18,7 +18,7 @@ impl Reader {
     /// coordinates. `None` if nothing can be left out; an error if the octree is damaged.
     ///
     /// # Errors
-    /// As [`Reader::load`]; [`Error::Field`] if a field of the filter does not exist.
+    /// Same as [`Reader::load`]; [`Error::Field`] if a field of the filter does not exist.
     pub(crate) fn read_filtered(
         self,
         filter: &Filter,

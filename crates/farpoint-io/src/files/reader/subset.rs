@@ -14,7 +14,7 @@ impl Reader {
     /// writes what it would write of the same rows of the whole cloud.
     ///
     /// # Errors
-    /// As [`Reader::read`].
+    /// Same as [`Reader::read`].
     pub fn some(&self, stored: Vec<u8>, threads: usize) -> Result<Cloud, Error> {
         let statistics = Arc::new(self.statistics(threads)?);
         Ok(Cloud { statistics: Some(statistics), ..self.stored_cloud(stored)? })
@@ -31,7 +31,7 @@ impl Reader {
         Ok(statistics.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the cloud of stored rows, without facts about others.
+    /// Returns a cloud of stored rows, without statistics of the other rows.
     pub(super) fn stored_cloud(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
         let head = self.head();
         let (store, count) = match (self.stride(), &head.table) {

@@ -19,17 +19,17 @@ pub(super) struct Entry {
     pub(super) points: u64,
 }
 
-/// The pages, and the length of the first of them, which holds the root.
+/// Hierarchy pages, and the length of the first page, which contains the root.
 pub(super) struct Pages {
     pub(super) bytes: Vec<u8>,
     pub(super) root: u64,
 }
 
-/// Builds pages of entries that are sorted coarse before fine; the first byte is at `start` of the file.
+/// Builds the pages of entries sorted from coarse to fine; `start` is their offset in the file.
 ///
-/// The page of the root comes first, which some readers expect. A node at the top of another page has
-/// its entry there, and in the page above one that says where that page is; a node without children
-/// needs no page of its own.
+/// The root page comes first, as some readers expect. The entry of a node at the top of another page is
+/// in that page; its entry in the parent page points to the page. A node without children needs no page
+/// of its own.
 pub(super) fn pages(entries: &[Entry], start: u64) -> Pages {
     let mut inner: HashMap<(u32, [u32; 3]), bool> = HashMap::with_capacity(entries.len());
     for Entry { key, .. } in entries.iter().rev() {

@@ -80,18 +80,18 @@ impl Copc {
     pub fn wrong(&self) -> Option<(String, &'static str)> {
         if !(MIN_NODE_POINTS..=MAX_NODE_POINTS).contains(&self.node_points) {
             let what = format!("nodes of {} points cannot be made", self.node_points);
-            return Some((what, "give 100 to 10,000,000 points"));
+            return Some((what, "use 100 to 10,000,000 points"));
         }
         if !(self.error >= 0.0 && self.error.is_finite()) {
             return Some((
                 format!("{} is not a valid error of a distance", self.error),
-                "give 0 or more",
+                "use 0 or more",
             ));
         }
         let wkt = self.wkt.as_deref().filter(|text| !wkt::is_valid(text));
         wkt.map(|_| {
             let what = "the coordinate system is not well-known text, or exceeds 64 KiB".to_owned();
-            (what, "give text such as PROJCS[...], GEOGCS[...] or COMPD_CS[...]")
+            (what, "use text such as PROJCS[...], GEOGCS[...] or COMPD_CS[...]")
         })
     }
 

@@ -78,14 +78,14 @@ fn check(rows: &[usize], copc: &Copc) -> Result<(), ParseError> {
     let distances = &copc.distances;
     if distances.len() != rows.len() {
         let what = format!("{} points have {} distances", rows.len(), distances.len());
-        return Err(ParseError::new(what).fix("give the selection distance of each row"));
+        return Err(ParseError::new(what).fix("pass the selection distance of each row"));
     }
     let rises = |pair: &[f64]| pair[1] > pair[0] || pair[1].is_nan();
     let wrong = distances.windows(2).position(rises).map(|at| at + 1);
     let first = distances.first().is_some_and(|first| first.is_nan());
     if let Some(at) = wrong.or(first.then_some(0)).or(distances.iter().position(|d| *d < 0.0)) {
         let what = format!("distance {at} is {}, which is not a selection distance", distances[at]);
-        return Err(ParseError::new(what).fix("give the points farthest first"));
+        return Err(ParseError::new(what).fix("pass the points farthest first"));
     }
     Ok(())
 }
@@ -96,7 +96,7 @@ fn ranks(points: usize, rows: &[usize]) -> Result<Vec<u32>, ParseError> {
     for (rank, &row) in rows.iter().enumerate() {
         if ranks[row] != u32::MAX {
             let what = "occurs twice, and COPC holds each point once";
-            return Err(ParseError::new(what).at(Place::Point(row)).fix("give each row once"));
+            return Err(ParseError::new(what).at(Place::Point(row)).fix("list each row once"));
         }
         ranks[row] = rank as u32;
     }
@@ -135,7 +135,7 @@ fn assemble(
     if let Some(large) = entries.iter().find(|entry| entry.bytes > i32::MAX as u64) {
         let what = format!("a node of {} points takes more than 2 GiB", large.points);
         return Err(
-            ParseError::new(what).fix("leave out duplicates, or give smaller --node-points")
+            ParseError::new(what).fix("leave out duplicates, or set a smaller --node-points")
         );
     }
     let pages = hierarchy::pages(&entries, after + 60);

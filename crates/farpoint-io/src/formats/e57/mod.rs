@@ -36,7 +36,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
 }
 
 fn e57_error(error: ::e57::Error) -> ParseError {
-    ParseError::new(error.to_string()).fix("the file is damaged: fetch or export it again")
+    ParseError::new(error.to_string()).fix("the file is damaged: download or export it again")
 }
 
 fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {

@@ -52,7 +52,8 @@ pub(crate) fn write(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, ParseError> {
     if cloud.crs().and_then(|crs| crs.meters).is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
-        warnings.push("E57 counts in meters; the numbers stay in the unit of the input".into());
+        warnings
+            .push("E57 coordinates are in meters; the values stay in the unit of the input".into());
     }
     let mut attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
     let mut all = axes(cloud, rows, options, warnings);

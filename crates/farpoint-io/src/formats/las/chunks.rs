@@ -64,7 +64,7 @@ impl LazChunks {
             let points = chunk_points.min(remaining);
             let end = at.checked_add(entry.byte_count).filter(|&end| end <= length);
             let Some(end) = end else {
-                let what = format!("chunk {} is cut short", self.all.len() + 1);
+                let what = format!("chunk {} is truncated", self.all.len() + 1);
                 return Err(ParseError::truncated(what).at(Place::Byte(at as usize)));
             };
             if points.saturating_mul(self.stride as u64) > LARGEST as u64 {

@@ -155,7 +155,7 @@ fn rounded(steps: [f64; 3]) -> String {
 
 fn too_fine(scale: f64) -> ParseError {
     ParseError::new(format!("the coordinates do not fit into 32 bits at the scale {scale}"))
-        .fix("give a larger scale")
+        .fix("use a larger scale")
 }
 
 /// Like [`set_position`], for float32: returns whether reading gives back the same float32.

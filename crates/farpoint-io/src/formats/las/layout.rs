@@ -73,7 +73,7 @@ fn extended(
         }
         let whole = part(file, at, length.unwrap_or(0).saturating_add(60))?;
         let Some(record) = Record::read(&whole, 0, true) else {
-            warnings.push("the records after the points are cut short and left out in part".into());
+            warnings.push("the records after the points are truncated and left out in part".into());
             return Ok(true);
         };
         at = at.saturating_add(record.bytes.len() as u64);

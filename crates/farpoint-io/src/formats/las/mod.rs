@@ -120,7 +120,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), ParseError> {
         return Err(ParseError::new("the file does not start with 'LASF'").at(Place::Byte(0)));
     }
     let raw = las::raw::Header::read_from(bytes).map_err(|_| {
-        ParseError::truncated(format!("the header is cut short at {} bytes", bytes.len()))
+        ParseError::truncated(format!("the header is truncated at {} bytes", bytes.len()))
     })?;
     let code = raw.point_data_record_format;
     let format = code & 0x3f;
@@ -142,7 +142,7 @@ fn head(bytes: &[u8]) -> Result<(LasHeader, bool), ParseError> {
     for i in 0..raw.number_of_variable_length_records {
         let record = Record::read(bytes, at, false).ok_or_else(|| {
             let what = format!(
-                "variable length record {} of {} is cut short",
+                "variable length record {} of {} is truncated",
                 i + 1,
                 raw.number_of_variable_length_records
             );
@@ -178,7 +178,7 @@ fn extended_records(
     let mut at = usize::try_from(start).unwrap_or(usize::MAX);
     for _ in 0..count {
         let Some(record) = Record::read(bytes, at, true) else {
-            warnings.push("the records after the points are cut short and left out in part".into());
+            warnings.push("the records after the points are truncated and left out in part".into());
             break;
         };
         at += record.bytes.len();

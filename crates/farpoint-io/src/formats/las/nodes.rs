@@ -141,7 +141,7 @@ fn walk(read: ReadAt<'_>, length: u64, root: (u64, u64)) -> Result<HashMap<u64, 
         let damaged = |what: String| ParseError::new(what).at(Place::Byte(at as usize));
         let fits = at.checked_add(bytes).is_some_and(|end| end <= length);
         if !fits || !bytes.is_multiple_of(ENTRY as u64) {
-            return Err(damaged(format!("a page of {bytes} bytes of the octree is cut short")));
+            return Err(damaged(format!("a page of {bytes} bytes of the octree is truncated")));
         }
         // A page that leads to itself would never end.
         if !known.insert(at) {
@@ -203,9 +203,9 @@ mod tests {
             assert!(message.contains(what), "{message}");
         };
         assert_fails(&entry([0, 0, 0, 0], 0, 32, -1), (0, 32), "twice");
-        assert_fails(&entry([0, 0, 0, 0], 8, 32, -1), (0, 32), "cut short");
-        assert_fails(&entry([0, 0, 0, 0], u64::MAX, 32, -1), (0, 32), "cut short");
-        assert_fails(&[0; 40], (0, 33), "cut short");
+        assert_fails(&entry([0, 0, 0, 0], 8, 32, -1), (0, 32), "truncated");
+        assert_fails(&entry([0, 0, 0, 0], u64::MAX, 32, -1), (0, 32), "truncated");
+        assert_fails(&[0; 40], (0, 33), "truncated");
         for wrong in [[-1, 0, 0, 0], [31, 0, 0, 0], [0, 1, 0, 0], [2, 0, -1, 0]] {
             assert_fails(&entry(wrong, 0, 5, 5), (0, 32), "damaged");
         }

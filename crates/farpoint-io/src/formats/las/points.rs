@@ -130,7 +130,7 @@ fn chunks<'a>(
         let points = chunk_points.min(remaining);
         let end = usize::try_from(entry.byte_count).ok().and_then(|n| at.checked_add(n));
         let cut = || {
-            ParseError::truncated(format!("chunk {} is cut short", chunks.len() + 1))
+            ParseError::truncated(format!("chunk {} is truncated", chunks.len() + 1))
                 .at(Place::Byte(at))
         };
         let data = end.and_then(|end| bytes.get(at..end)).ok_or_else(cut)?;

@@ -53,7 +53,7 @@ pub(crate) fn lay_out(
 ) -> Result<(LasHeader, Vec<u8>), ParseError> {
     if let Some(scale) = options.scale.filter(|scale| !(scale.is_finite() && *scale > 0.0)) {
         return Err(ParseError::new(format!("{scale} is not a valid scale"))
-            .fix("give a number such as 0.001"));
+            .fix("use a number such as 0.001"));
     }
     if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {
         let mut header = (**header).clone();

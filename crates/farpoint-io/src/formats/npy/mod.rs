@@ -121,7 +121,7 @@ fn shape_words(shape: &[usize]) -> String {
 
 /// Reads the header.
 fn parse(bytes: &[u8]) -> Result<Parsed, ParseError> {
-    let cut = || ParseError::truncated("the header is cut short").at(Place::Byte(bytes.len()));
+    let cut = || ParseError::truncated("the header is truncated").at(Place::Byte(bytes.len()));
     let version = *bytes.get(6).ok_or_else(cut)?;
     let length = match version {
         1 => bytes.get(8..10).map(|b| (10, usize::from(u16::from_le_bytes([b[0], b[1]])))),

@@ -1,4 +1,4 @@
-//! The lines before the first point of a text: comments, a count, a header.
+//! The lines before the first point of a text file: comments, a count, a header.
 
 use super::label;
 use super::lines::{

@@ -28,12 +28,12 @@ pub(super) fn named(line: &[u8]) -> ParseError {
 }
 
 fn advice() -> String {
-    "give the columns of x, y and z by --xyz (in Python: xyz=): 2,3,4; or 3,2,4 if northing comes before \
+    "set the columns of x, y and z with --xyz (in Python: xyz=): 2,3,4; or 3,2,4 if northing comes before \
      easting; or 1,2,3 if the first is x"
         .into()
 }
 
-/// Facts about the first column in the lines of a text without a header.
+/// Facts about the first column in the lines of a text file without a header.
 pub(super) struct Labels {
     columns: usize,
     count: i64,

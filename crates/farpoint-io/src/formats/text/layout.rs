@@ -1,4 +1,4 @@
-//! Places of the points of a text, found in one pass.
+//! Places of the points of a text file, found in one pass.
 
 use super::label::Labels;
 use super::{Head, check_count, cloud_of, dimensions, head, pts};

@@ -1,4 +1,4 @@
-//! The lines of a text and the numbers in them.
+//! The lines of a text file and the numbers in them.
 
 use crate::cloud::table::{Split, Tokens};
 use crate::error::{ParseError, Place};

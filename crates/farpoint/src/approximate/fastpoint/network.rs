@@ -1,6 +1,6 @@
 //! The estimator: a network of three layers that predicts a curve, and its committed weights.
 //!
-//! `cargo xtask train-estimator` makes the weights anew (training is written in crates/farpoint/
+//! `cargo xtask train-estimator` retrains the weights (training is written in crates/farpoint/
 //! examples/train_estimator); docs/development/measurements.md has the errors it leaves.
 //! Everything is single precision, one operation after another: the same bits everywhere.
 

@@ -62,10 +62,11 @@ pub(super) struct Band<'a, T: Scalar> {
     pub(super) tree: &'a BoxTree<T>,
     /// Candidates, by part.
     pub(super) candidates: &'a [Candidates<T>],
-    /// The cells that all parts are sorted into, and the parts present in each.
+    /// Grid cells of the candidates, shared by all parts.
     pub(super) cells: Cells<T>,
+    /// Parts that occupy each cell.
     pub(super) presence: &'a Presence,
-    /// The band's floor: candidates that fall to it leave.
+    /// Floor of the band; candidates whose distance falls to it leave the band.
     pub(super) beta: T,
     /// The largest distance.
     pub(super) largest: T,

@@ -157,7 +157,7 @@ impl<T: Scalar> Splitter<'_, T> {
         self.split(above, height - 1);
     }
 
-    /// Returns the box around the points, by axis.
+    /// Returns the bounding box of the points, as the bounds of each axis.
     fn corners(&self, points: &[u32]) -> Vec<(T, T)> {
         let corners = |values: &Aligned<T>| {
             let first = values[points[0] as usize];

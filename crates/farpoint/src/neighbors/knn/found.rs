@@ -45,7 +45,7 @@ impl<T: Scalar> Found<T> {
         let Self { distances, indices, dropped, .. } = self;
         let all = *offsets.last()?;
         let valid = indices.iter().all(|&index| (index as usize) < targets)
-            && distances.iter().all(|&distance| distance <= Limits::<T>::of(searcher).most);
+            && distances.iter().all(|&distance| distance <= Limits::<T>::of(searcher).maximum);
         if !valid || indices.len() != all || distances.len() != all {
             return None;
         }

@@ -16,7 +16,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF, NONE};
 use std::marker::PhantomData;
 
-/// The queries, and the keys of their candidates.
+/// Queries of a leaf, and the keys of their candidates.
 #[repr(align(64))]
 pub(super) struct Group<'a, T: Scalar> {
     /// The largest distance that still helps each query; -1 in places without a query.
@@ -24,7 +24,7 @@ pub(super) struct Group<'a, T: Scalar> {
     /// The largest point that still helps each query at its limit, or by index at any distance; [`NONE`] while all
     /// do, 0 in places without a query.
     last: [u32; LEAF],
-    /// True if `last` is known of any query.
+    /// True if `last` is known for any query.
     known: bool,
     /// True if all queries have the keys of the first.
     shared: bool,
@@ -62,13 +62,13 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         let (k, choose) = (self.limits.k, self.task == Task::Choose);
         if choose {
             // Without a limit yet, selecting the best makes one.
-            let spare = if self.limits.most < T::INFINITY { LEAF } else { LEAF / 2 };
+            let spare = if self.limits.maximum < T::INFINITY { LEAF } else { LEAF / 2 };
             self.room = k + k / 2 + spare + LEAF;
             if self.keys.len() < self.room * LEAF {
                 memory::resize(&mut self.keys, self.room * LEAF, T::LAST_KEY);
             }
         }
-        self.limit = [if choose && k == 0 { T::from_f64(-1.0) } else { self.limits.most }; LEAF];
+        self.limit = [if choose && k == 0 { T::from_f64(-1.0) } else { self.limits.maximum }; LEAF];
         self.limit[self.len..].fill(T::from_f64(-1.0));
         self.last = [NONE; LEAF];
         self.last[self.len..].fill(0);
@@ -79,12 +79,12 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
             *excluded = self.output.excluded(query).unwrap_or(NONE);
         }
         // A smallest distance leaves points out, which must not lower the limit.
-        let Limits { most, least, by_index, .. } = self.limits;
-        let can_seed = choose && !by_index && least <= T::ZERO && k > 0;
+        let Limits { maximum, minimum, by_index, .. } = self.limits;
+        let can_seed = choose && !by_index && minimum <= T::ZERO && k > 0;
         // All in a ball are found whatever `k` is.
         let seed_len = k.saturating_add(usize::from(self.output.exclude_self));
         // In a ball there is a limit already.
-        let seeds = if most < T::INFINITY { 1 } else { SEEDS };
+        let seeds = if maximum < T::INFINITY { 1 } else { SEEDS };
         self.seeds = if can_seed && self.seed.begin(seed_len) { seeds } else { 0 };
     }
 
@@ -374,7 +374,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         let list = &mut self.keys[lane * self.room..][..self.room];
         let mut count = self.counts[lane] as usize;
         // Most searches leave nothing out.
-        if excluded == NONE && limits.least <= T::ZERO && !limits.by_index {
+        if excluded == NONE && limits.minimum <= T::ZERO && !limits.by_index {
             while near != 0 {
                 let place = near.trailing_zeros() as usize;
                 near &= near - 1;

@@ -3,14 +3,14 @@
 use crate::job::{Ball, Order, Searcher};
 use crate::{Norm, Scalar};
 
-/// The limits of a search: a target counts if `d <= most && (d >= least || d <= near)`.
+/// The limits of a search: a target counts if `d <= maximum && (d >= minimum || d <= near)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<T> {
     /// The largest distance that counts; -1 if none does.
-    pub most: T,
+    pub maximum: T,
     /// The smallest that counts, apart from those up to `near`.
-    pub least: T,
-    /// Distances up to this count, whatever `least` is.
+    pub minimum: T,
+    /// Distances up to this count, whatever `minimum` is.
     pub near: T,
     /// True if the lowest indices are kept, not the nearest.
     pub by_index: bool,
@@ -23,35 +23,35 @@ impl<T: Scalar> Limits<T> {
     pub fn of(searcher: &Searcher) -> Self {
         let k = searcher.k;
         let Some(ball) = searcher.ball else {
-            let (most, zero) = (T::INFINITY, T::ZERO);
-            return Self { most, least: zero, near: zero, by_index: false, k };
+            let (maximum, zero) = (T::INFINITY, T::ZERO);
+            return Self { maximum, minimum: zero, near: zero, by_index: false, k };
         };
         let Ball { radius, min_radius, near, raw, inclusive, order } = ball;
         let raw = |radius: f64| {
             let radius = T::from_f64(radius);
             if searcher.norm == Norm::Two && !raw { radius * radius } else { radius }
         };
-        let most = match raw(radius) {
-            most if inclusive => most,
-            most if most > T::ZERO => most.next_down(),
+        let maximum = match raw(radius) {
+            maximum if inclusive => maximum,
+            maximum if maximum > T::ZERO => maximum.next_down(),
             // Nothing is nearer than 0.
             _ => T::from_f64(-1.0),
         };
-        let (least, near, by_index) = (raw(min_radius), raw(near), order == Order::Index);
-        Self { most, least, near, by_index, k }
+        let (minimum, near, by_index) = (raw(min_radius), raw(near), order == Order::Index);
+        Self { maximum, minimum, near, by_index, k }
     }
 
     /// Returns the key of a candidate; `None` if it does not count.
     #[inline(always)]
     pub(super) fn key(&self, distance: T, point: u32) -> Option<T::Key> {
-        let counts = distance <= self.most && self.reaches(distance);
+        let counts = distance <= self.maximum && self.reaches(distance);
         counts.then(|| self.key_of(distance, point))
     }
 
     /// Returns whether a distance that is not too large is large enough.
     #[inline(always)]
     pub(super) fn reaches(&self, distance: T) -> bool {
-        (distance >= self.least) | (distance <= self.near)
+        (distance >= self.minimum) | (distance <= self.near)
     }
 
     /// Returns the key of a candidate that counts.

@@ -16,7 +16,7 @@ fn impossible_jobs_are_rejected_as_by_the_exact_sampler() {
     for method in methods() {
         let count = |count| ApproximateSampler::count(method, count);
         let error = |sampler: ApproximateSampler| sampler.sample(&cloud).unwrap_err();
-        assert_eq!(error(count(21)), Error::TooManySamples { wanted: 21, points: 20 });
+        assert_eq!(error(count(21)), Error::TooManySamples { samples: 21, points: 20 });
         assert_eq!(error(ApproximateSampler::ratio(method, 1.5)), Error::BadRatio(1.5));
         assert_eq!(count(0).sample(&cloud).unwrap().indices, []);
         assert_eq!(count(0).sample(&none[..]).unwrap().indices, []);
@@ -138,7 +138,7 @@ fn check_observer(
     let samples = sample.unwrap().len();
     assert!(!reports.is_empty(), "{name}");
     assert!(
-        reports.iter().all(|p| p.wanted == total && p.samples <= samples),
+        reports.iter().all(|p| p.total == total && p.samples <= samples),
         "{name}: {reports:?}"
     );
     assert!(reports.iter().all(|p| p.samples > 0 || p.covering_radius == f64::INFINITY), "{name}");

@@ -74,7 +74,7 @@ fn progress_counts_points_twice_and_can_cancel() {
     let cpu = Cpu::new().threads(1);
     let mut last = (0, 0);
     let mut observer = |progress: farpoint::Progress| {
-        last = (progress.samples, progress.wanted);
+        last = (progress.samples, progress.total);
         ControlFlow::Continue(())
     };
     searcher.on(&cpu).observe(&mut observer).within(&cloud, &cloud).unwrap();

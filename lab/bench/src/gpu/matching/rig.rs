@@ -127,7 +127,7 @@ impl<'a> Rig<'a> {
         let points = of(|side| side.points.pointer());
         let distances = of(|side| side.distances.pointer()).map(Some);
         let indices = of(|side| side.indices.pointer()).map(Some);
-        DevicePairs::padded(points, self.row.pairs, self.row.rows, 3).answers(distances, indices)
+        DevicePairs::padded(points, self.row.pairs, self.row.rows, 3).outputs(distances, indices)
     }
 
     fn search(&self, set: usize) -> Result<()> {

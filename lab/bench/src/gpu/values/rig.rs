@@ -225,7 +225,7 @@ impl Rig {
         let (gpu, stream) = (self.stream.gpu(), &self.stream);
         let rows = &rows(self.shape, &self.indices);
         let memory = match work.takes() {
-            true => GradientMemory::Given(self.memory.pointer(), self.memory.len()),
+            true => GradientMemory::Provided(self.memory.pointer(), self.memory.len()),
             false => GradientMemory::Inverted(self.list.pointer(), self.list.len()),
         };
         let values = self.values.pointer();

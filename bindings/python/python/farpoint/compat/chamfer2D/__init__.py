@@ -1,4 +1,4 @@
-"""Replacement of ChamferDistancePytorch's ``chamfer2D``: see ``farpoint.compat.chamfer_3d``."""
+"""Drop-in replacement for ChamferDistancePytorch's ``chamfer2D``: see ``farpoint.compat.chamfer_3d``."""
 
 from . import dist_chamfer_2D
 

@@ -1,4 +1,4 @@
-"""Replacement of the point cloud functions of ``mmcv.ops``.
+"""Drop-in replacement for the point cloud functions of ``mmcv.ops``.
 
     from mmcv.ops import ball_query, knn    ->  from farpoint.compat.mmcv import ball_query, knn
 

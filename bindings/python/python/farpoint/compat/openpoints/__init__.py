@@ -1,4 +1,4 @@
-"""Replacement of the layers of ``openpoints`` (PointNeXt) that search, sample, group and interpolate.
+"""Drop-in replacement for the layers of ``openpoints`` (PointNeXt) that search, sample, group and interpolate.
 
     from openpoints.models.layers import ..         ->  from farpoint.compat.openpoints import ..
     from openpoints.models.layers.group import ..   ->  from farpoint.compat.openpoints.group import ..

@@ -1,4 +1,4 @@
-"""Replacement of ``openpoints.models.layers.group``.
+"""Drop-in replacement for ``openpoints.models.layers.group``.
 
 All differ on purpose: distances are not fused and CPU and GPU agree bit for bit, gradients
 have the same bits on every run, float64, half precision and the CPU are supported; no module computes the

@@ -1,4 +1,4 @@
-"""Replacement of ``openpoints.models.layers.knn``, whose functions have the query first.
+"""Drop-in replacement for ``openpoints.models.layers.knn``, whose functions have the query first.
 
 Differs on purpose: the matrix of all distances is not computed, ties go to the lowest index, CPU and GPU
 agree bit for bit; with fewer points than neighbors the rest has distance infinity and index 0, where

@@ -1,4 +1,4 @@
-"""Replacement of ``openpoints.models.layers.subsample``. Differs on purpose as
+"""Drop-in replacement for ``openpoints.models.layers.subsample``. Differs on purpose as
 ``furthest_point_sample``."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Replacement of ``openpoints.models.layers.upsampling``. Differs on purpose as the functions of
+"""Drop-in replacement for ``openpoints.models.layers.upsampling``. Differs on purpose as the functions of
 ``farpoint.compat.pointnet2_ops``."""
 
 from __future__ import annotations

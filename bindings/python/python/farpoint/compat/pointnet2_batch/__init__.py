@@ -1,4 +1,4 @@
-"""Replacement of OpenPCDet's ``pcdet.ops.pointnet2.pointnet2_batch``.
+"""Drop-in replacement for OpenPCDet's ``pcdet.ops.pointnet2.pointnet2_batch``.
 
     from pcdet.ops.pointnet2.pointnet2_batch import pointnet2_modules
         ->  from farpoint.compat.pointnet2_batch import pointnet2_modules

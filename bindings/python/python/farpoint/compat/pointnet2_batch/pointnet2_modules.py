@@ -1,4 +1,4 @@
-"""Replacement of ``pcdet.ops.pointnet2.pointnet2_batch.pointnet2_modules``: layers of PointNet++.
+"""Drop-in replacement for ``pcdet.ops.pointnet2.pointnet2_batch.pointnet2_modules``: layers of PointNet++.
 
 Parameters and names in ``state_dict`` are the original's, so that checkpoints load: ``bn`` is accepted and
 ignored, since batches are always normalized there. Differs on purpose: lists of channels are not

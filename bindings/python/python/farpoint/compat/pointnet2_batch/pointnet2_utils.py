@@ -1,4 +1,4 @@
-"""Replacement of ``pcdet.ops.pointnet2.pointnet2_batch.pointnet2_utils``: the functions of pointnet2_ops,
+"""Drop-in replacement for ``pcdet.ops.pointnet2.pointnet2_batch.pointnet2_utils``: the functions of pointnet2_ops,
 with the same shapes. Differs on purpose as these."""
 
 from __future__ import annotations

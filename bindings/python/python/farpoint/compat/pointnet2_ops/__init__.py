@@ -1,4 +1,4 @@
-"""Replacement of ``pointnet2_ops`` (erikwijmans/Pointnet2_PyTorch) and its forks.
+"""Drop-in replacement for ``pointnet2_ops`` (erikwijmans/Pointnet2_PyTorch) and its forks.
 
     from pointnet2_ops import pointnet2_utils
         ->  from farpoint.compat.pointnet2_ops import pointnet2_utils

@@ -1,4 +1,4 @@
-"""Replacement of ``pointnet2_ops.pointnet2_modules``: layers of PointNet++.
+"""Drop-in replacement for ``pointnet2_ops.pointnet2_modules``: layers of PointNet++.
 
 Parameters and names in ``state_dict`` are the original's, so that checkpoints load. Differs on purpose:
 lists of channels are not modified (the original adds 3 to their first entry, again

@@ -1,4 +1,4 @@
-"""Replacement of ``pointnet2_ops.pointnet2_utils``: sampling, ball queries, grouping and interpolation.
+"""Drop-in replacement for ``pointnet2_ops.pointnet2_utils``: sampling, ball queries, grouping and interpolation.
 
 Shapes and dtypes are the original's: clouds (B, N, 3), features (B, C, N), indices int32. All differ on
 purpose: distances are not fused and CPU and GPU agree bit for bit, gradients have the

@@ -1,4 +1,4 @@
-"""Replacement of OpenPCDet's ``pcdet.ops.pointnet2.pointnet2_stack``.
+"""Drop-in replacement for OpenPCDet's ``pcdet.ops.pointnet2.pointnet2_stack``.
 
     from pcdet.ops.pointnet2.pointnet2_stack import pointnet2_utils as pointnet2_stack_utils
         ->  from farpoint.compat.pointnet2_stack import pointnet2_utils as pointnet2_stack_utils

@@ -1,4 +1,4 @@
-"""Replacement of ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_modules``: layers for concatenated
+"""Drop-in replacement for ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_modules``: layers for concatenated
 clouds.
 
 Parameters, their initialization and their names in ``state_dict`` are the original's, so that checkpoints
@@ -104,7 +104,7 @@ class StackPointnetFPModule(nn.Module):
         """Return (N1 + N2 .., mlp[-1]) features, from points and their counts, (N1 + N2 .., C1) features or None, and
         (M1 + M2 .., C2) features."""
         if known_feats is None:
-            raise ValueError("known_feats must be given")
+            raise ValueError("known_feats is required")
         distances, idx = three_nn(unknown, unknown_batch_cnt, known, known_batch_cnt)
         joined = three_interpolate(known_feats, idx, inverse_distance_weights(distances, 1, squared=False))
         if unknown_feats is not None:

@@ -1,4 +1,4 @@
-"""Replacement of ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_utils``: concatenated clouds.
+"""Drop-in replacement for ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_utils``: concatenated clouds.
 
 Clouds are (N1 + N2 + .., 3) with a count of each (B,), features (N1 + N2 + .., C), indices int32.
 All differ on purpose: distances are not fused and CPU and GPU agree bit for bit, gradients

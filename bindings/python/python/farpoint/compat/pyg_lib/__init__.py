@@ -1,10 +1,9 @@
-"""Replacement of ``pyg_lib``: ``pyg_lib.ops`` has its functions on points, and ``install()`` lets PyTorch Geometric run
-without it.
+"""Drop-in replacement for ``pyg_lib``: ``pyg_lib.ops`` has its functions on points, and ``install()`` makes PyTorch
+Geometric run without it.
 
     import pyg_lib    ->    from farpoint.compat import pyg_lib
 
-    pyg_lib.install()    # from here on the layers of torch_geometric that search among points run
-
+    pyg_lib.install()    # enables the layers of torch_geometric that search among points
 """
 
 from __future__ import annotations

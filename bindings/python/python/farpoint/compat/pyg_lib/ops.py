@@ -1,4 +1,4 @@
-"""Replacement of ``pyg_lib.ops``: its functions on points. Functions on graphs and matrices are not included.
+"""Drop-in replacement for ``pyg_lib.ops``: its functions on points. Functions on graphs and matrices are not included.
 
 Clouds are concatenated in a tensor; ``ptr``, ``ptr_x`` and ``ptr_y`` are their offsets,
 (B + 1,); one cloud if None. The notes of ``farpoint.compat.torch_cluster`` apply here,

@@ -1,4 +1,4 @@
-"""Replacement of the functions on points of ``pytorch3d.ops`` and ``pytorch3d.loss``:
+"""Drop-in replacement for the functions on points of ``pytorch3d.ops`` and ``pytorch3d.loss``:
 ``farpoint.compat.pytorch3d.ops`` and ``farpoint.compat.pytorch3d.loss``, whose names are also available
 here."""
 

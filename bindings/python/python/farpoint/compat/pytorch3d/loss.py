@@ -1,4 +1,4 @@
-"""Replacement of ``pytorch3d.loss``: the Chamfer distance.
+"""Drop-in replacement for ``pytorch3d.loss``: the Chamfer distance.
 
     from pytorch3d.loss import chamfer_distance    ->    from farpoint.compat.pytorch3d.loss import ..
 """

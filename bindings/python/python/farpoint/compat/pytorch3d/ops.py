@@ -1,4 +1,4 @@
-"""Replacement of ``pytorch3d.ops``: its functions that search and sample points.
+"""Drop-in replacement for ``pytorch3d.ops``: its functions that search and sample points.
 
     from pytorch3d.ops import ball_query, knn_points    ->    from farpoint.compat.pytorch3d.ops import ..
 

@@ -1,4 +1,4 @@
-"""Replacement of ``torch_geometric.nn``'s functions on points: see
+"""Drop-in replacement for ``torch_geometric.nn``'s functions on points: see
 ``farpoint.compat.torch_geometric.nn``."""
 
 from . import nn

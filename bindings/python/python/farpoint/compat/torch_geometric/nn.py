@@ -1,4 +1,4 @@
-"""Replacement of ``torch_geometric.nn``: its functions on points, which need neither ``torch_cluster`` nor
+"""Drop-in replacement for ``torch_geometric.nn``: its functions on points, which need neither ``torch_cluster`` nor
 ``pyg_lib``. Layers, ``approx_knn``, ``approx_knn_graph`` and ``graclus`` are not included.
 
     from torch_geometric.nn import MLP, PointConv, fps, radius

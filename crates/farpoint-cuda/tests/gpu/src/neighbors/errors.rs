@@ -101,7 +101,7 @@ fn pointers(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tal
     let points = Buffer::upload(&stream, &cloud.data, "points")?;
     let (p, n) = (points.pointer(), 1_000);
     let pairs_of = |points, pairs, rows, dims| {
-        DevicePairs::<f32>::padded(points, pairs, rows, dims).answers([Some(p); 2], [None; 2])
+        DevicePairs::<f32>::padded(points, pairs, rows, dims).outputs([Some(p); 2], [None; 2])
     };
     let valid = pairs_of([p; 2], 1, [n; 2], 3);
     let mut no_offsets = valid;
@@ -112,8 +112,8 @@ fn pointers(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tal
         ("no axes", pairs_of([p; 2], 1, [n; 2], 0)),
         ("null points", pairs_of([p, 0], 1, [n; 2], 3)),
         ("points not aligned", pairs_of([p + 2, p], 1, [n; 2], 3)),
-        ("null distances", valid.answers([Some(0), None], [None; 2])),
-        ("indices not aligned", valid.answers([None; 2], [Some(p + 4), None])),
+        ("null distances", valid.outputs([Some(0), None], [None; 2])),
+        ("indices not aligned", valid.outputs([None; 2], [Some(p + 4), None])),
         ("null offsets", no_offsets),
         ("too many rows", pairs_of([p; 2], 1, [n, u32::MAX as usize], 3)),
         ("too many pairs", pairs_of([p; 2], 1 << 25, [n; 2], 3)),
@@ -140,7 +140,7 @@ fn scratch(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tall
     let (p, i) = (points.pointer(), indices.pointer());
     // More rows than there are, for small clouds need none: what is refused uses no memory.
     let pairs =
-        DevicePairs::<f32>::padded([p; 2], 1, [5_000; 2], 3).answers([None; 2], [Some(i), None]);
+        DevicePairs::<f32>::padded([p; 2], 1, [5_000; 2], 3).outputs([None; 2], [Some(i), None]);
     let required =
         [device.nearest_scratch_bytes(matcher, &pairs), device.gradients_scratch_bytes(&pairs)];
     let scratch = Buffer::<u8>::new(&stream, required[0].max(required[1]) + 512, "scratch")?;

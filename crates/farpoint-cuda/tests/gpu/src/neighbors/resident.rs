@@ -79,7 +79,7 @@ impl<T: CudaScalar> Resident<T> {
         let indices = of(|side| side.indices.pointer());
         let pairs = DevicePairs::padded(points, self.pairs, self.rows, self.dims);
         let scratch = self.scratch_of(0);
-        DevicePairs { scratch, ..pairs.answers(distances.map(Some), indices.map(Some)) }
+        DevicePairs { scratch, ..pairs.outputs(distances.map(Some), indices.map(Some)) }
     }
 
     fn scratch_of(&self, index: usize) -> Option<(u64, usize)> {

@@ -211,7 +211,7 @@ impl<T: CudaScalar> Batch<T> {
         let lengths =
             |side: usize| Some(sides[side].lengths.pointer()).filter(|_| has_lengths(side));
         DevicePairs::padded(points, self.upstream.len(), self.rows, DIMS)
-            .answers(
+            .outputs(
                 [0, 1].map(|side| optional(side, sides[side].distances.pointer())),
                 [0, 1].map(|side| optional(side, sides[side].indices.pointer())),
             )

@@ -190,7 +190,7 @@ impl<T: CudaScalar> Run<'_, T> {
         let provided = !self.number.is_multiple_of(3);
         let scratch = Guarded::<u8>::new(stream, if provided { bytes } else { 0 })?;
         let requested = (self.number % 5 != 4, self.number % 7 != 6);
-        let mut request = self.request.answers(
+        let mut request = self.request.outputs(
             requested.0.then(|| distances.pointer()),
             Some(indices.pointer()),
             requested.1.then(|| counts.pointer()),

@@ -95,7 +95,7 @@ impl<T: CudaScalar> Case<T> {
         let counts = Guarded::<i64>::new(&stream, rows)?;
         let (clouds, dims) = (self.spec.lengths[0].len(), self.spec.dims);
         let search = DeviceSearch::<T>::new(x.clouds, y.clouds, clouds, dims);
-        let counted = search.answers(None, None, Some(counts.pointer()));
+        let counted = search.outputs(None, None, Some(counts.pointer()));
         // SAFETY: the arrays have the sizes given and outlive the stream's work.
         unsafe { device.enqueue_search_counts(job, &stream, &counted)? };
         let counts = counts.read("counts")?;
@@ -106,7 +106,7 @@ impl<T: CudaScalar> Case<T> {
         let offsets = Buffer::upload(&stream, &sums, "offsets")?;
         let distances = Guarded::<T>::new(&stream, truth.distances.len())?;
         let indices = Guarded::<i64>::new(&stream, truth.indices.len())?;
-        let search = search.answers(Some(distances.pointer()), Some(indices.pointer()), None);
+        let search = search.outputs(Some(distances.pointer()), Some(indices.pointer()), None);
         let within = DeviceWithin { search, offsets: offsets.pointer() };
         // SAFETY: as above.
         unsafe { device.enqueue_search_fill(job, &stream, &within)? };

@@ -133,7 +133,7 @@ impl<N: Number> Fixture<N> {
     fn memory(&self, memory: Memory) -> Result<GradientMemory, Error> {
         Ok(match memory {
             Memory::Pool => GradientMemory::Pool,
-            Memory::Provided => GradientMemory::Given(self.memory.0.pointer(), self.memory.1),
+            Memory::Provided => GradientMemory::Provided(self.memory.0.pointer(), self.memory.1),
             Memory::List => {
                 let list = (self.list.0.pointer(), self.list.1);
                 // SAFETY: list and indices are as large as the calls above say, and live with the rig.
