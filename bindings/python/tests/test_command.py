@@ -91,7 +91,9 @@ def test_a_closed_pipe_is_no_error():
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:
-        done = subprocess.run([*COMMAND, "completions", "bash"], stdout=closed, stderr=subprocess.PIPE, timeout=LIMIT, check=False)
+        done = subprocess.run(
+            [*COMMAND, "completions", "bash"], stdout=closed, stderr=subprocess.PIPE, timeout=LIMIT, check=False
+        )
     assert (done.returncode, done.stderr) == (0, b"")
 
 

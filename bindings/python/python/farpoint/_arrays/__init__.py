@@ -1,6 +1,6 @@
 """Arrays of any library. ``interface`` is the protocol of a library; ``numpy`` handles everything in host memory,
-``torch`` PyTorch tensors, ``cuda`` other arrays on a GPU, ``jax_traced`` what JAX traces. Dispatch between them happens only
-here. No library is imported unless one of its arrays is passed."""
+``torch`` PyTorch tensors, ``cuda`` other arrays on a GPU, ``jax_traced`` what JAX traces. Dispatch between them
+happens only here. No library is imported unless one of its arrays is passed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Arrays that JAX traces (``jax.jit``, ``grad``, ``vmap``, ``jvp``) on the CPU. Results are those of ``numpy`` by
-``jax.pure_callback``; derivatives are JAX's own operations on the indices. Lengths, offsets and starts must not be traced.
-The functions implement ``interface.Library``."""
+``jax.pure_callback``; derivatives are JAX's own operations on the indices. Lengths, offsets and starts must not be
+traced. The functions implement ``interface.Library``."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def _outside(what: str, *_: Any, **__: Any) -> Any:
 def _host(
     function: Callable[..., Any], outputs: Any, arrays: tuple[Any, ...], folds: bool = True
 ) -> Any:
-    """Calls a function of NumPy arrays when the traced code runs. ``folds``: arrays mapped by ``jax.vmap`` are one batch;
-    else each is a call."""
+    """Calls a function of NumPy arrays when the traced code runs. ``folds``: arrays mapped by ``jax.vmap`` are one
+    batch; else each is a call."""
     device = jax.config.jax_default_device or jax.devices()[0]
     platform = device if isinstance(device, str) else device.platform
     if platform != "cpu":
         raise TypeError(
-            f"traced code of JAX reaches farpoint on the CPU only, and this is compiled for {platform}; {_REMEDY}, or trace "
-            'under jax.default_device(jax.devices("cpu")[0])'
+            f"traced code of JAX reaches farpoint on the CPU only, and this is compiled for {platform}; {_REMEDY}, or "
+            'trace under jax.default_device(jax.devices("cpu")[0])'
         )
     axes = [array.ndim for array in arrays]
 
@@ -115,6 +115,11 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     usual = isinstance(request.start, int) and selected is None
     results = _host(call, outputs if request.distances else outputs[:1], (jax.lax.stop_gradient(points),), usual)
     return tuple(results) if request.distances else (results[0], None, None)
+
+
+def ranges(firsts: list[int], counts: list[int], points: Any) -> Any:
+    """Returns ``counts[k]`` numbers from ``firsts[k]`` on for each k, concatenated."""
+    return jnp.asarray(numpy.ranges(firsts, counts, None), _index())
 
 
 # -------------------------------------------------------------------------------------- searches

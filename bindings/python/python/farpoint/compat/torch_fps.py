@@ -1,12 +1,12 @@
-"""Drop-in replacement for ``torch_fps`` 0.6: farthest point sampling of masked batches (B, N, D), with the neighbors or
-the cell of each point.
+"""Drop-in replacement for ``torch_fps`` 0.6: farthest point sampling of masked batches (B, N, D), with the neighbors
+or the cell of each point.
 
-``valid_mask`` (B, N) is False for padding; points that are not finite count as padding, too. The start of each cloud is
-``start_idx`` (B,), a random valid point, drawn from ``generator``, or the first valid one; a start that is not valid is
-replaced by the first. ``precision`` is the dtype of the computation, float32 unless set; float16 and bfloat16 are computed
-in float32 of the rounded coordinates. With ``validate`` fewer valid points than k raise ValueError, which synchronizes a
-GPU; else the last choice repeats. ``assume_finite`` is ignored. All differ on purpose: the CPU and a GPU give the same
-results, ties go to the lowest index, and random starts are different.
+``valid_mask`` (B, N) is False for padding; points that are not finite count as padding, too. The start of each cloud
+is ``start_idx`` (B,), a random valid point, drawn from ``generator``, or the first valid one; a start that is not
+valid is replaced by the first. ``precision`` is the dtype of the computation, float32 unless set; float16 and
+bfloat16 are computed in float32 of the rounded coordinates. With ``validate`` fewer valid points than k raise
+ValueError, which synchronizes a GPU; else the last choice repeats. ``assume_finite`` is ignored. All differ on
+purpose: the CPU and a GPU give the same results, ties go to the lowest index, and random starts are different.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def farthest_point_sampling_with_assign(
 def nearest_assign(
     p_flat: Tensor, cents: Tensor, starts: Tensor, counts: Tensor, n_max: int, k: int
 ) -> Tensor:
-    """Find for each of (N, D) points, concatenated by cloud, which of its cloud's k centers is nearest: int64 (N,), from
-    centers (B * k, D), and the offset and number of points of each cloud (B,).
+    """Find for each of (N, D) points, concatenated by cloud, which of its cloud's k centers is nearest: int64 (N,),
+    from centers (B * k, D), and the offset and number of points of each cloud (B,).
 
     As ``torch_fps.nearest_assign``, differing on purpose as all functions here. ``n_max`` is ignored.
     """
@@ -116,8 +116,8 @@ def _sampled(
     points: Tensor, valid_mask: Tensor, k: int, start_idx: Tensor | None, random_start: bool,
     generator: torch.Generator | None, precision: torch.dtype | None, validate: bool, assume_finite: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the points in the dtype of the computation, with zeros for padding, the mask of valid ones, and the chosen
-    rows."""
+    """Returns the points in the dtype of the computation, with zeros for padding, the mask of valid ones, and the
+    chosen rows."""
     require(points=points, valid_mask=valid_mask, start_idx=start_idx)
     if points.dim() != 3 or valid_mask.shape != points.shape[:2]:
         raise ValueError(f"valid_mask has shape {tuple(valid_mask.shape)}; it must be (B, N) of {about(points)}")

@@ -1,9 +1,9 @@
 """Drop-in replacement for ``torch_quickfps`` 2: farthest point sampling of batches, on the CPU and on a GPU.
 
-All accept ``x`` (..., N, C) of float32, float64, float16 and bfloat16, and start from ``start_idx``, from the first valid
-point of a ``mask``, or at random (``torch.manual_seed``). ``h`` and ``low_d`` have no effect on which points are chosen
-and are ignored. All differ on purpose: ties go to the lowest index, float64 is sampled in float64, and bad arguments raise
-ValueError where the original raises RuntimeError.
+All accept ``x`` (..., N, C) of float32, float64, float16 and bfloat16, and start from ``start_idx``, from the first
+valid point of a ``mask``, or at random (``torch.manual_seed``). ``h`` and ``low_d`` have no effect on which points
+are chosen and are ignored. All differ on purpose: ties go to the lowest index, float64 is sampled in float64, and bad
+arguments raise ValueError where the original raises RuntimeError.
 """
 
 from __future__ import annotations

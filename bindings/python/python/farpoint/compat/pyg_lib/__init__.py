@@ -42,8 +42,8 @@ _library = torch.library.Library("pyg", "FRAGMENT")
 
 
 def install() -> None:
-    """Register ``torch.ops.pyg.fps``, ``knn``, ``radius``, ``nearest`` and ``grid_cluster`` in this process, for code that
-    calls them: functions of ``torch_geometric.nn`` such as ``knn_graph``, and the layers ``DynamicEdgeConv``,
+    """Register ``torch.ops.pyg.fps``, ``knn``, ``radius``, ``nearest`` and ``grid_cluster`` in this process, for code
+    that calls them: functions of ``torch_geometric.nn`` such as ``knn_graph``, and the layers ``DynamicEdgeConv``,
     ``GravNetConv`` and ``XConv``.
 
     Operators that ``pyg_lib`` has registered stay as they are; it cannot be imported afterwards. PyTorch Geometric
