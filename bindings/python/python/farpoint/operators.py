@@ -23,14 +23,16 @@ __all__ = ["check_indices", "gather", "gather_max", "interpolate", "inverse_dist
 
 
 @overload
-def gather(values: NDArray[ScalarT], indices: IntRows) -> NDArray[ScalarT]: ...
+def gather(
+    values: NDArray[ScalarT], indices: IntRows, *, threads: int | None = ...
+) -> NDArray[ScalarT]: ...
 @overload
-def gather(values: Sequence[Any], indices: IntRows) -> NDArray[Any]: ...
+def gather(values: Sequence[Any], indices: IntRows, *, threads: int | None = ...) -> NDArray[Any]: ...
 @overload
-def gather(values: Tensor, indices: Tensor) -> Tensor: ...
+def gather(values: Tensor, indices: Tensor, *, threads: int | None = ...) -> Tensor: ...
 @overload
-def gather(values: OtherT, indices: OtherT) -> OtherT: ...
-def gather(values: Any, indices: Any) -> Any:
+def gather(values: OtherT, indices: OtherT, *, threads: int | None = ...) -> OtherT: ...
+def gather(values: Any, indices: Any, *, threads: int | None = None) -> Any:
     """Take rows of values by index.
 
     Parameters
@@ -41,6 +43,8 @@ def gather(values: Any, indices: Any) -> Any:
     indices : array of int64 or int32, (M,) or (M, k), or (B, M) or (B, M, k)
         Rows, relative to their cloud; -1 gives zeros (False). Of the library and on the device of
         the values.
+    threads : int, optional
+        Number of threads on the CPU, of gradients, too; all cores unless set.
 
     Returns
     -------
@@ -72,18 +76,27 @@ def gather(values: Any, indices: Any) -> Any:
     array([[3., 4.],
            [0., 0.]])
     """
-    return library_of_values(values, indices).gather(values, indices)
+    threads = _arguments.threads(threads)
+    return library_of_values(values, indices).gather(values, indices, threads)
 
 
 @overload
-def gather_max(values: NDArray[FloatingT], indices: IntRows, add: Rows | None = ...) -> NDArray[FloatingT]: ...
+def gather_max(
+    values: NDArray[FloatingT], indices: IntRows, add: Rows | None = ..., *, threads: int | None = ...
+) -> NDArray[FloatingT]: ...
 @overload
-def gather_max(values: Rows, indices: IntRows, add: Rows | None = ...) -> NDArray[np.float64]: ...
+def gather_max(
+    values: Rows, indices: IntRows, add: Rows | None = ..., *, threads: int | None = ...
+) -> NDArray[np.float64]: ...
 @overload
-def gather_max(values: Tensor, indices: Tensor, add: Tensor | None = ...) -> Tensor: ...
+def gather_max(
+    values: Tensor, indices: Tensor, add: Tensor | None = ..., *, threads: int | None = ...
+) -> Tensor: ...
 @overload
-def gather_max(values: OtherT, indices: OtherT, add: OtherT | None = ...) -> OtherT: ...
-def gather_max(values: Any, indices: Any, add: Any = None) -> Any:
+def gather_max(
+    values: OtherT, indices: OtherT, add: OtherT | None = ..., *, threads: int | None = ...
+) -> OtherT: ...
+def gather_max(values: Any, indices: Any, add: Any = None, *, threads: int | None = None) -> Any:
     """Take the maximum over the k indexed rows of values, channel by channel.
 
     Equivalent to ``(gather(values, indices) + add).max(-2)``, without memory for the gathered rows.
@@ -97,6 +110,8 @@ def gather_max(values: Any, indices: Any, add: Any = None) -> Any:
         As for ``gather``. Indices of -1 are ignored; a point that has no others gets 0.
     add : array, (M, k, C) or (B, M, k, C), optional
         Added to the rows, of the dtype of the values: terms that also depend on the position of a neighbor.
+    threads : int, optional
+        As for ``gather``.
 
     Returns
     -------
@@ -123,18 +138,27 @@ def gather_max(values: Any, indices: Any, add: Any = None) -> Any:
     array([[3., 4.],
            [1., 4.]])
     """
-    return library_of_values(values, indices, add).gather_max(values, indices, add)
+    threads = _arguments.threads(threads)
+    return library_of_values(values, indices, add).gather_max(values, indices, add, threads)
 
 
 @overload
-def interpolate(values: NDArray[FloatingT], indices: IntRows, weights: Rows) -> NDArray[FloatingT]: ...
+def interpolate(
+    values: NDArray[FloatingT], indices: IntRows, weights: Rows, *, threads: int | None = ...
+) -> NDArray[FloatingT]: ...
 @overload
-def interpolate(values: Rows, indices: IntRows, weights: Rows) -> NDArray[np.float64]: ...
+def interpolate(
+    values: Rows, indices: IntRows, weights: Rows, *, threads: int | None = ...
+) -> NDArray[np.float64]: ...
 @overload
-def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor: ...
+def interpolate(
+    values: Tensor, indices: Tensor, weights: Tensor, *, threads: int | None = ...
+) -> Tensor: ...
 @overload
-def interpolate(values: OtherT, indices: OtherT, weights: OtherT) -> OtherT: ...
-def interpolate(values: Any, indices: Any, weights: Any) -> Any:
+def interpolate(
+    values: OtherT, indices: OtherT, weights: OtherT, *, threads: int | None = ...
+) -> OtherT: ...
+def interpolate(values: Any, indices: Any, weights: Any, *, threads: int | None = None) -> Any:
     """Compute weighted sums of k rows of values.
 
     Parameters
@@ -146,6 +170,8 @@ def interpolate(values: Any, indices: Any, weights: Any) -> Any:
     weights : array, (M, k) or (B, M, k)
         Any weights, such as those of ``inverse_distance_weights``; of the dtype of the values, or float32 for values
         of float16 and bfloat16.
+    threads : int, optional
+        As for ``gather``.
 
     Returns
     -------
@@ -170,7 +196,8 @@ def interpolate(values: Any, indices: Any, weights: Any) -> Any:
     >>> farpoint.interpolate(values, numpy.array([[0, 1]]), numpy.array([[0.25, 0.75]]))
     array([[2.5]])
     """
-    return library_of_values(values, indices, weights).interpolate(values, indices, weights)
+    threads = _arguments.threads(threads)
+    return library_of_values(values, indices, weights).interpolate(values, indices, weights, threads)
 
 
 @overload

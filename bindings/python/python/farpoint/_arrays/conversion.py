@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ def name(array: Any) -> str:
     if hasattr(array, "dtype"):
         words.append(f"and type {array.dtype}")
     return " ".join(words)
+
+
+def is_traced(array: Any) -> bool:
+    """Returns whether JAX traces this array, which then has a shape and no values."""
+    jax: Any = sys.modules.get("jax")
+    return hasattr(jax, "core") and isinstance(array, jax.core.Tracer)
 
 
 def is_on_gpu(array: Any) -> bool:

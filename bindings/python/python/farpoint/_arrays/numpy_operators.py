@@ -70,15 +70,15 @@ def _offsets(offsets: Any, what: str) -> list[int] | None:
 # --------------------------------------------------------------------------------------- values
 
 
-def gather(values: Any, indices: Any) -> Any:
+def gather(values: Any, indices: Any, threads: int | None) -> Any:
     """Returns the indexed rows."""
     of = native(to_numpy(values))
     if of.ndim == 1:
-        return like(gather(of.reshape(-1, 1), indices)[..., 0], values)
+        return like(gather(of.reshape(-1, 1), indices, threads)[..., 0], values)
     if of.dtype.kind in "iub":
         return like(_gather_integers(of, indices), values)
     of, rows, sizes = _values(of, indices, False)
-    result = _native.values_gather(sizes, _working(of), rows)
+    result = _native.values_gather(sizes, _working(of), rows, threads)
     return _like(result, of, (*rows.shape, sizes[-1]), values)
 
 
@@ -95,7 +95,7 @@ def _gather_integers(of: np.ndarray, indices: Any) -> np.ndarray:
     return result
 
 
-def gather_max(values: Any, indices: Any, add: Any) -> Any:
+def gather_max(values: Any, indices: Any, add: Any, threads: int | None) -> Any:
     """Returns the maximum over the indexed rows."""
     of, rows, sizes = _values(values, indices, True)
     more = None
@@ -104,18 +104,18 @@ def gather_max(values: Any, indices: Any, add: Any) -> Any:
         _refuse_other_type("add", more, of)
         check_beside("add", more, (*rows.shape, sizes[-1]), partial(_about, of, rows))
         more = _working(more)
-    result, _ = _native.values_gather_max(sizes, _working(of), rows, more)
+    result, _ = _native.values_gather_max(sizes, _working(of), rows, more, threads)
     return _like(result, of, (*rows.shape[:-1], sizes[-1]), values)
 
 
-def interpolate(values: Any, indices: Any, weights: Any) -> Any:
+def interpolate(values: Any, indices: Any, weights: Any, threads: int | None) -> Any:
     """Returns weighted sums of the indexed rows."""
     of, rows, sizes = _values(values, indices, True)
     shares = values_of(weights, "weights")
     if not (of.dtype == np.float16 and shares.dtype == np.float32):
         _refuse_other_type("weights", shares, of)
     check_beside("weights", shares, rows.shape, partial(_about, of, rows))
-    result = _native.values_interpolate(sizes, _working(of), rows, _working(shares))
+    result = _native.values_interpolate(sizes, _working(of), rows, _working(shares), threads)
     return _like(result, of, (*rows.shape[:-1], sizes[-1]), values)
 
 

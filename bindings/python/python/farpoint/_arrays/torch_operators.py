@@ -157,20 +157,20 @@ def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
 # --------------------------------------------------------------------------------------- values
 
 
-def gather(values: Tensor, indices: Tensor) -> Tensor:
+def gather(values: Tensor, indices: Tensor, threads: int | None) -> Tensor:
     """Returns the indexed rows."""
     if values.dim() == 1:
-        return gather(values.unsqueeze(-1), indices).squeeze(-1)
+        return gather(values.unsqueeze(-1), indices, threads).squeeze(-1)
     if not (values.is_floating_point() or values.is_complex()):
         return _gather_integers(values, indices)
     prepared = shape_cache.lookup("gather", _prepare_values, values, indices)
     if prepared is not None:
         if wants_gradient(values):
-            result: Tensor = operators.gather_differentiably(values, indices, prepared)
+            result: Tensor = operators.gather_differentiably(values, indices, threads, prepared)
             return result
         return of_values.answer(prepared, values, indices)
     _check(values, indices, False)
-    return operators.gather(values, _as_kernel_indices(indices))
+    return operators.gather(values, _as_kernel_indices(indices), threads)
 
 
 def _gather_integers(values: Tensor, indices: Tensor) -> Tensor:
@@ -190,28 +190,33 @@ def _gather_integers(values: Tensor, indices: Tensor) -> Tensor:
     return gathered.masked_fill(none.unsqueeze(-1), 0)
 
 
-def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
+def gather_max(
+    values: Tensor, indices: Tensor, add: Tensor | None, threads: int | None
+) -> Tensor:
     """Returns the maximum over the indexed rows."""
     prepared = shape_cache.lookup("gather_max", _prepare_values, values, indices, add)
     if prepared is not None:
         if wants_gradient(values, add):
-            result: Tensor = operators.gather_max_differentiably(values, indices, add, None)[0]
+            result: Tensor = operators.gather_max_differentiably(values, indices, add, threads, None)[0]
             return result
         return of_values.answer_max(prepared, values, indices, add)
     _check_added(values, indices, add)
-    return operators.gather_max(values, _as_kernel_indices(indices), add)
+    return operators.gather_max(values, _as_kernel_indices(indices), add, threads)
 
 
-def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
+def interpolate(
+    values: Tensor, indices: Tensor, weights: Tensor, threads: int | None
+) -> Tensor:
     """Returns weighted sums of the indexed rows."""
     prepared = shape_cache.lookup("interpolate", _prepare_values, values, indices, weights)
     if prepared is not None:
         if wants_gradient(values, weights):
-            result: Tensor = interpolation.interpolate_differentiably(values, indices, weights, prepared)
+            result: Tensor
+            result = interpolation.interpolate_differentiably(values, indices, weights, threads, prepared)
             return result
         return of_values.answer(prepared, values, indices, weights)
     weights = _checked_weights(values, indices, weights)
-    return interpolation.interpolate(values, _as_kernel_indices(indices), weights)
+    return interpolation.interpolate(values, _as_kernel_indices(indices), weights, threads)
 
 
 def _prepare_values(
