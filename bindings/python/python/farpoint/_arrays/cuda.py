@@ -34,13 +34,14 @@ def on_host(points: Any, what: str) -> np.ndarray:
 
 
 def voxels(points: Any, request: Any, features: Any, how: str, labels: Any) -> tuple[Any, ...]:
-    """Raises TypeError: voxels are found on the CPU."""
+    """Raises TypeError: voxels are only found on the CPU and for PyTorch."""
     raise TypeError(
-        f"voxel_downsample runs on the CPU, and the points are on a GPU ({name(points)}); copy them to the CPU first"
+        "voxel_downsample is for arrays on the CPU and PyTorch tensors; convert the points, by "
+        f"torch.from_dlpack(points), or copy them to the CPU first ({name(points)})"
     )
 
 
-def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
+def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any, algorithm: str) -> Any:
     """Raises TypeError: concatenated clouds are only supported on the CPU and for PyTorch."""
     raise TypeError(
         "concatenated clouds are sampled on the CPU or as PyTorch tensors; call sample for each "
