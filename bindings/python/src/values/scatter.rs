@@ -27,7 +27,7 @@ fn scatter_mean<'py>(
     in_values!(values, |values| {
         let (values, indices) = (values.slice()?, indices.slice()?);
         let mean = |cpu: &_| values::scatter_mean(cpu, &shape_of(sizes), values, indices);
-        Ok(run(py, || about(sizes), mean)?.into_pyarray(py).into_any())
+        Ok(run(py, None, || about(sizes), mean)?.into_pyarray(py).into_any())
     })
 }
 
@@ -44,7 +44,7 @@ fn scatter_max<'py>(
     in_values!(values, |values| {
         let (values, indices) = (values.slice()?, indices.slice()?);
         let max = |cpu: &_| values::scatter_max(cpu, &shape_of(sizes), values, indices);
-        let result = run(py, || about(sizes), max)?;
+        let result = run(py, None, || about(sizes), max)?;
         (result.values.into_pyarray(py), result.chosen.into_pyarray(py)).into_pyobject(py)
     })
 }
@@ -63,5 +63,5 @@ fn scatter_mode<'py>(
     let labels = Numbers::<i64>::required(labels, "labels")?;
     let (labels, indices) = (labels.slice()?, indices.slice()?);
     let mode = |cpu: &_| values::scatter_mode(cpu, &shape_of(sizes), labels, indices, none);
-    Ok(run(py, || about(sizes), mode)?.into_pyarray(py))
+    Ok(run(py, None, || about(sizes), mode)?.into_pyarray(py))
 }

@@ -89,7 +89,7 @@ def reduced(values: np.ndarray, found: Found, how: str) -> np.ndarray:
         return alone
     check_values(values, found.inverse)
     if how == "pick":
-        picked: np.ndarray = gather(values, found.indices)
+        picked: np.ndarray = gather(values, found.indices, None)
         return picked
     if values.dtype not in _FLOATS:
         raise TypeError(

@@ -66,7 +66,7 @@ def _reduced(values: Tensor, found: kernels.Found, how: str) -> Tensor:
         return _reduced(values.unsqueeze(-1), found, how).squeeze(-1)
     numpy_voxels.check_values(values, found.inverse)
     if how == "pick":
-        return gather(values, found.indices)
+        return gather(values, found.indices, None)
     if values.dtype not in (torch.float32, torch.float64, *HALVES):
         raise TypeError(f"features must be floating point for a mean or maximum, not {values.dtype}; convert them")
     # Halves are rounded once, from double precision.
@@ -94,7 +94,7 @@ class _Mean(torch.autograd.Function):
         """Returns the gradient of a voxel, divided by its points in double precision, for each of them."""
         counts = ctx.found.counts.clamp(min=1).unsqueeze(-1)
         shares = (grad.double() / counts).to(grad.dtype)
-        return gather(shares, ctx.found.inverse), None
+        return gather(shares, ctx.found.inverse, None), None
 
 
 def _maximum(values: Tensor, found: kernels.Found) -> Tensor:
