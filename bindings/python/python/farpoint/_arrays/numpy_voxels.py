@@ -51,19 +51,16 @@ def find(points: np.ndarray, request: Voxelization) -> Found:
     if points.ndim == 2:
         return clouds[0]
     size = max((len(cloud.counts) for cloud in clouds), default=0)
-    padding = {"points": 0, "counts": 0, "inverse": -1, "indices": -1, "cells": 0}
-    shapes = {
-        "points": (size, points.shape[2]), "counts": (size,), "inverse": points.shape[1:2], "indices": (size,),
-        "cells": (size, points.shape[2]),
-    }
-    dtypes = {"points": points.dtype, "cells": np.int32}
-    padded = {}
-    for field, fill in padding.items():
-        padded[field] = np.full((len(clouds), *shapes[field]), fill, dtypes.get(field, np.int64))
-        for target, cloud in zip(padded[field], clouds):
-            array = getattr(cloud, field)
-            target[: len(array)] = array
-    return Found(**padded)
+    of_voxels, axes = (len(clouds), size), points.shape[2]
+    padded = Found(
+        np.zeros((*of_voxels, axes), points.dtype), np.zeros(of_voxels, np.int64),
+        np.full(points.shape[:2], -1, np.int64), np.full(of_voxels, -1, np.int64),
+        np.zeros((*of_voxels, axes), np.int32),
+    )
+    for k, cloud in enumerate(clouds):
+        for target, array in zip(padded[:5], cloud[:5]):
+            target[k, : len(array)] = array
+    return padded
 
 
 def _concatenated(clouds: list[Found], offsets: list[int], points: np.ndarray) -> Found:
@@ -79,7 +76,8 @@ def _concatenated(clouds: list[Found], offsets: list[int], points: np.ndarray) -
         none = np.zeros(0, np.int64)
         axes = (0, points.shape[1])
         return Found(np.zeros(axes, points.dtype), none, none, none, np.zeros(axes, np.int32), ends)
-    return Found(*[np.concatenate([cloud[field] for cloud in shifted]) for field in range(5)], ends)
+    joined = [np.concatenate(arrays) for arrays in zip(*[cloud[:5] for cloud in shifted])]
+    return Found(*joined)._replace(offsets=ends)
 
 
 def reduced(values: np.ndarray, found: Found, how: str) -> np.ndarray:
