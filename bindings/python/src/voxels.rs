@@ -7,9 +7,7 @@ use crate::{error, watch};
 use farpoint::backend::memory;
 use farpoint::{BadRows, Origin, Points, Reduce, Scalar, VoxelGrid, Voxels};
 use numpy::ndarray::Array2;
-use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArray,
-};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
