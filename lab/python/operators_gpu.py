@@ -78,7 +78,7 @@ def ours(kind, arguments):
     if kind == "gather_backward":
         # As an operator: autograd would run on the stream of the forward pass, which no graph can capture.
         values, places, grads = arguments
-        return lambda: torch.ops.farpoint.gather_backward(places, grads, len(values), False)
+        return lambda: torch.ops.farpoint.gather_backward(places, grads, len(values), False, None)
     if kind.endswith("_index"):
         if not hasattr(farpoint, "Index"):
             return None

@@ -82,7 +82,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     let workspace = fs::read_to_string("Cargo.toml")?;
     for name in CRATES {
         let pin = format!("\n{name} = {{ version = \"={version}\"");
-        if name != "farpoint-cli" && !workspace.contains(&pin) {
+        if !workspace.contains(&pin) {
             wrong.push(format!("Cargo.toml does not pin {name} to ={version}"));
         }
         let manifest = fs::read_to_string(Path::new("crates").join(name).join("Cargo.toml"))?;

@@ -20,7 +20,8 @@ const OLDEST_PYTHON: &str = "(3, 10)";
 /// Requirements of the tests, and packages that make more of them run where they can be installed.
 /// typing-extensions is a dependency on Python 3.10 only.
 const NEEDED: [&str; 3] = ["numpy", "pytest", "typing-extensions"];
-const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
+const WANTED: [&str; 6] =
+    ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict", "torch_geometric>=2.8"];
 /// Starts processes: the tests that need it, `test_ray*.py`, are a run of their own, so that a hanging one does not
 /// hold up the others. They use pipes, signals and `/proc`.
 const RAY: &str = "ray>=2.40";

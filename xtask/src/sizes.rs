@@ -15,7 +15,7 @@ use std::process::Command;
 /// Size limits in megabytes. The target of the command is 12; it has 16.7, and may not grow again.
 const COMMAND: f64 = 17.2;
 /// The target is 8.
-const WHEEL: f64 = 9.5;
+const WHEEL: f64 = 11.5;
 const LIBRARY: f64 = 6.0;
 const KERNELS: f64 = 4.5;
 

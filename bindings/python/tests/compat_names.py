@@ -49,6 +49,8 @@ ORIGINALS = {
     "chamfer6D.dist_chamfer_6D": "`chamfer6D.dist_chamfer_6D` of ChamferDistancePytorch",
     "fscore": "`fscore` of ChamferDistancePytorch",
     "fpsample": "`fpsample`",
+    "torch_fps": "`torch_fps`",
+    "torch_quickfps": "`torch_quickfps`",
 }
 
 

@@ -289,7 +289,12 @@ OF_POINTS = {
     "mask": lambda p: farpoint.sample(p, 9, mask=np.arange(len(p)) > 3),
     "sample_padded": lambda p: farpoint.sample_padded(p[None], [3]),
     "sample_ragged": lambda p: farpoint.sample_ragged(p, [0, 20, len(p)], [3, 4]),
+    "sample_levels": lambda p: farpoint.sample_levels(p, [9, 4]).indices,
+    "sample_random": lambda p: farpoint.sample_random(p, 9, seed=1),
     "sample_grid": lambda p: farpoint.sample_grid(p, 9),
+    "sample_morton": lambda p: farpoint.sample_morton(p, 9),
+    "sample_npdu": lambda p: farpoint.sample_npdu(p, 9),
+    "sample_fastpoint": lambda p: farpoint.sample_fastpoint(p, 9),
     "centroids": lambda p: farpoint.centroids(p, cell=9.0),
     "quality": lambda p: farpoint.quality(p, [0, 1]),
     "check": farpoint.check,
@@ -297,21 +302,23 @@ OF_POINTS = {
     "nearest_both": lambda p: sum(farpoint.nearest_both(p[:9], p), ()),
     "chamfer": lambda p: farpoint.chamfer(p[:9], p, squared=False),
     "knn": lambda p: farpoint.knn(p, p, 3),
-    "ball_query": lambda p: farpoint.within(p, p, 9.0),
+    "f_score": lambda p: farpoint.f_score(p[:9], p, 9.0),
+    "ball_query": lambda p: farpoint.ball_query(p, p, 9.0, 3),
+    "within": lambda p: farpoint.within(p, p, 9.0),
     "Index": lambda p: farpoint.Index(p).knn(p, 3),
 }
+
+
+def same(actual, expected):
+    actual, expected = (part if isinstance(part, tuple) else (part,) for part in (actual, expected))
+    for a, b in zip(actual, expected, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
 
 
 @pytest.mark.parametrize("name", OF_POINTS)
 def test_types_of_numbers_are_the_same_to_every_function(name):
     call, points = OF_POINTS[name], np.random.default_rng(4).integers(0, 50, (40, 3))
-
-    def same(actual, expected):
-        actual, expected = (part if isinstance(part, tuple) else (part,) for part in (actual, expected))
-        for a, b in zip(actual, expected, strict=True):
-            a, b = np.asarray(a), np.asarray(b)
-            assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
-
     single, double = call(points.astype(np.float32)), call(points.astype(np.float64))
     same(call(points.astype(np.float16)), single)  # whole numbers to 50 have room in it
     same(call(points.astype(">f2")), single)
@@ -324,6 +331,38 @@ def test_types_of_numbers_are_the_same_to_every_function(name):
             continue  # on Windows
         with pytest.raises(TypeError, match="float32, float64, float16 or integers; convert"):
             call(points.astype(other))
+    with pytest.raises(ValueError, match="the points have integers that float64 does not hold exactly; subtract an origin"):
+        call(points + (2**53 + 1))
+
+
+ROWS = np.array([[0, -1, 7], [3, 3, 1]])
+
+#: Every function that computes with values; weights and terms to add are of their type.
+OF_VALUES = {
+    "gather_max": lambda v: farpoint.gather_max(v, ROWS),
+    "add": lambda v: farpoint.gather_max(v, ROWS, v[ROWS]),
+    "interpolate": lambda v: farpoint.interpolate(v, ROWS, v[:2]),
+    "inverse_distance_weights": lambda v: farpoint.inverse_distance_weights(v, squared=True),
+}
+
+
+@pytest.mark.parametrize("name", OF_VALUES)
+def test_types_of_values_are_the_same_to_every_function(name):
+    call, values = OF_VALUES[name], np.random.default_rng(4).integers(0, 30, (9, 3))
+    single, double = call(values.astype(np.float32)), call(values.astype(np.float64))
+    half = call(values.astype(np.float16))
+    same(half, single if name == "inverse_distance_weights" else single.astype(np.float16))
+    for kind, expected in (("f2", half), ("f4", single), ("f8", double)):
+        same(call(values.astype(f">{kind}")), expected)
+    for integer in (np.int64, np.int32, np.uint8, ">i4"):
+        same(call(values.astype(integer)), double)
+    if name in ("gather_max", "inverse_distance_weights"):
+        same(call(values.tolist()), double)
+    for other in (np.bool_, np.complex64):
+        with pytest.raises(TypeError, match="must be float"):
+            call(values.astype(other))
+    with pytest.raises(ValueError, match="have integers that float64 does not hold exactly"):
+        call(values + (2**53 + 1))
 
 
 # ------------------------------------------------------------------- what distances are

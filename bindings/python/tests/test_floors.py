@@ -11,12 +11,12 @@ ROOT = pathlib.Path(farpoint.__file__).parent
 
 #: From the top down. A module uses those below its own floor, and those of its floor without a circle.
 FLOORS = [
-    ["farpoint.ray"],
+    ["farpoint.ray", "farpoint.__main__"],
     ["farpoint"],
     ["farpoint.compat"],
     ["farpoint.sampling", "farpoint.approximate", "farpoint.matching", "farpoint.neighbors", "farpoint.measures", "farpoint.files",
      "farpoint.devices", "farpoint.operators", "farpoint.index",
-     "farpoint.many_files", "farpoint.one_file", "farpoint.generate"],
+     "farpoint.many_files", "farpoint.one_file", "farpoint.generate", "farpoint.levels"],
     ["farpoint._sample_arguments", "farpoint._search_arguments"],
     ["farpoint._arrays"],
     ["farpoint._torch"],

@@ -63,6 +63,44 @@ def test_options_compiled(cuda, how):
             cuda.testing.assert_close(got, expected)
 
 
+def test_generators_on_a_gpu_draw_seeds(cuda):
+    points = batch(cuda, b=3)
+    for place in ("cuda", "cpu"):
+        generator = cuda.Generator(place)
+        drawn = [farpoint.sample(points, 5, seed=generator.manual_seed(7)) for _ in range(2)]
+        drawn += [farpoint.sample(points.cpu(), 5, seed=generator.manual_seed(7)).cuda()]
+        drawn += [cuda.from_numpy(farpoint.sample(points.cpu().numpy(), 5, seed=generator.manual_seed(7))).cuda()]
+        assert all(cuda.equal(one, drawn[0]) for one in drawn)
+        assert any((farpoint.sample(points, 5, seed=generator) != drawn[0]).any() for _ in range(9))
+
+
+def test_clouds_one_after_another_and_the_sample_of_each_point(cuda):
+    points, offsets, counts = cuda.from_numpy(cloud(4000)), [0, 1000, 1000, 3999, 4000], [50, 0, 200, 1]
+    on_gpu = points.cuda()
+    for options in (dict(count=counts), dict(ratio=0.1), dict(count=counts, seed=3), dict(count=counts, start=[7, 0, 9, 0])):
+        rows = farpoint.sample(points, offsets=offsets, **options)
+        assert cuda.equal(farpoint.sample(on_gpu, offsets=offsets, **options).cpu(), rows)
+        expected = farpoint.assign(points, rows, offsets=offsets)
+        for given in (offsets, cuda.tensor(offsets, device="cuda")):
+            found = farpoint.assign(on_gpu, rows.cuda(), offsets=given)
+            assert all(cuda.equal(a.cpu(), b) for a, b in zip(found, expected))
+    batch_of = points.reshape(4, 1000, 3)
+    lengths = [1000, 7, 500, 30]
+    rows = farpoint.sample(batch_of, 40, lengths=lengths)
+    found = farpoint.assign(batch_of.cuda(), rows.cuda(), lengths=lengths)
+    assert all(cuda.equal(a.cpu(), b) for a, b in zip(found, farpoint.assign(batch_of, rows, lengths=lengths)))
+
+
+def test_the_mask_of_a_batch_is_traced(cuda):
+    points, mask = batch(cuda, b=3, n=200), cuda.rand(3, 200, device="cuda") > 0.5
+    mask[1, 4:] = False
+    for count in (3, 150):
+        run = compiled(cuda, lambda p, m: farpoint.sample(p, count, mask=m, return_distances=True), "aot_eager")
+        expected = farpoint.sample(points.cpu(), count, mask=mask.cpu(), return_distances=True)
+        for options in (run, lambda p, m: farpoint.sample(p, count, mask=m, return_distances=True)):
+            assert all(cuda.equal(a.cpu(), b) for a, b in zip(options(points, mask), expected))
+
+
 def test_exported(cuda):
     class Sampler(cuda.nn.Module):
         def forward(self, points):

@@ -1,5 +1,7 @@
 """What the point operators refuse, with the numbers at fault; of NumPy arrays and of tensors alike."""
 
+import functools
+
 import numpy as np
 import pytest
 from conftest import in_ball
@@ -68,6 +70,9 @@ def test_shapes_and_types(of):
         farpoint.knn(of(X.astype(np.float32)), y, 3)
     with refused(TypeError, "float32"):
         farpoint.knn(of(X > 0), of(Y > 0), 3)
+    for call in (farpoint.nearest, farpoint.chamfer, lambda a, b: farpoint.within(a, b, 1.0)):
+        with refused(TypeError, r"of the same type, not float64 and float32; .*\(4, 3\) and type int64; .*\(5, 3\) and type float32"):
+            call(X.astype(np.int64), Y.astype(np.float32))
     with refused(ValueError, "lengths are for a batch"):
         farpoint.knn(x, y, 3, x_lengths=[3])
 
@@ -98,10 +103,39 @@ def test_errors_have_the_shape_that_was_passed(of):
         farpoint.sample_ragged(of(bad), [0, 4], [2])
     with refused(ValueError, 'remove them or pass on_bad="skip"'):
         farpoint.sample(of(bad), 2)
-    for call in calls[:3]:
-        with refused(ValueError, r"empty cloud|no usable point", r"\(4, 3\)") as error:
-            call(of(X), of(Y[:0]))
+    for call in calls[:6]:
+        with refused(ValueError, "the second cloud: the cloud has no usable point", r"\(4, 3\)") as error:
+            call(of(X), of(Y[:0])) if call is not calls[5] else farpoint.Index(of(Y[:0])).knn(of(X), 2)
         assert "(1, " not in str(error.value) and "batch" not in str(error.value)
+    for call in calls[:3]:
+        with refused(ValueError, "the first cloud: the cloud has no usable point", r"\(0, 3\)"):
+            call(of(X[:0]), of(Y))
+
+
+SEARCHES = [
+    farpoint.nearest, farpoint.nearest_both, farpoint.chamfer, functools.partial(farpoint.f_score, threshold=1.0),
+    functools.partial(farpoint.knn, k=2), functools.partial(farpoint.ball_query, radius=1.0, k=2),
+    functools.partial(farpoint.within, radius=1.0),
+]
+
+
+@pytest.mark.parametrize("call", SEARCHES, ids=range(len(SEARCHES)))
+def test_errors_about_concatenated_clouds_have_the_shape_that_was_passed(of, call):
+    bad = X.copy()
+    bad[2] = np.nan
+    offsets = dict(x_offsets=[0, 1, 4], y_offsets=[0, 2, 5])
+    with refused(ValueError, "1 of . rows hold NaN or infinity, the first is row .; remove them .*", r"\(4, 3\)") as error:
+        call(of(bad), of(Y), **offsets)
+    assert "leave" not in str(error.value) and "(2, " not in str(error.value)
+    with refused(ValueError, "cloud 1 ", r"\(5, 3\)") as error:
+        call(of(X), of(Y), x_offsets=[0, 1, 4], y_offsets=[0, 5, 5])
+    assert "(2, " not in str(error.value)
+    with refused(ValueError, r"offsets are for .* shape \(N, D\).*\(1, 4, 3\)"):
+        call(of(X[None]), of(Y[None]), x_offsets=[0, 4], y_offsets=[0, 5])
+    with refused(ValueError, r"lengths are for a batch of shape \(B, N, D\) .*\(4, 3\)"):
+        call(of(X), of(Y), x_lengths=[3])
+    with refused(ValueError, r"for each of 2 clouds, not of shape \(3,\)|3 lengths for 2 clouds"):
+        call(of(np.stack([X, X])), of(np.stack([Y, Y])), x_lengths=[1, 2, 3])
 
 
 def test_lengths(of):
@@ -210,7 +244,7 @@ def test_types_of_values(of):
     with refused(TypeError, "values must be float"):
         farpoint.gather(of(Y.astype(np.complex64)), indices)
     with refused(TypeError, "values must be float"):
-        farpoint.gather_max(of(Y.astype(np.int64)), indices)
+        farpoint.gather_max(of(Y > 3), indices)
     for kind in (np.int64, np.bool_):
         with refused(IndexError, "1 of the indices .* 5 rows.* 9 at place 2"):
             farpoint.gather(of(Y.astype(kind)), of(np.array([0, -1, 9])))
@@ -224,13 +258,32 @@ def test_types_of_values(of):
         farpoint.interpolate(values, indices, of(np.ones((4, 3), np.float32)))
 
 
+@pytest.mark.parametrize("kind", [torch.int64, torch.int16, torch.uint8])
+def test_tensors_of_integers_are_not_converted(kind):
+    """As PyTorch's own functions do not; what only copies takes them."""
+    values, indices = torch.as_tensor(Y).to(kind), torch.zeros((4, 3), dtype=torch.int64)
+    for call in (
+        lambda: farpoint.sample(values, 2), lambda: farpoint.knn(values, values, 2), lambda: farpoint.Index(values),
+        lambda: farpoint.chamfer(values, values),
+    ):
+        with refused(TypeError, "must be float32 or float64.*torch.u?int"):
+            call()
+    for call in (
+        lambda: farpoint.gather_max(values, indices), lambda: farpoint.interpolate(values, indices, torch.ones(4, 3)),
+        lambda: farpoint.inverse_distance_weights(values, squared=True),
+    ):
+        with refused(TypeError, "must be float32.*torch.u?int"):
+            call()
+    assert farpoint.gather(values, indices).dtype == kind
+
+
 def test_weights(of):
     with refused(ValueError, "power.* 3 "):
         farpoint.inverse_distance_weights(of(X), 3, squared=False)
     with refused(ValueError, "eps is -1.0"):
         farpoint.inverse_distance_weights(of(X), eps=-1.0, squared=True)
     with refused(TypeError, "distances must be float"):
-        farpoint.inverse_distance_weights(of(np.zeros((2, 3), np.int64)), squared=True)
+        farpoint.inverse_distance_weights(of(np.zeros((2, 3), np.bool_)), squared=True)
     with refused(ValueError, "not a number"):
         farpoint.inverse_distance_weights(
             of(np.float64(1.0)) if of is torch.as_tensor else np.array(1.0), squared=True

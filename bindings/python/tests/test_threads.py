@@ -30,16 +30,51 @@ def test_one_thread_starts_no_other():
     code = """
 import os, numpy, farpoint
 cloud = numpy.random.default_rng(1).random((100_000, 3), dtype=numpy.float32)
+rows = numpy.random.default_rng(2).integers(0, 100_000, (100_000, 3))
+weights = cloud[:, :3].copy()
 before = len(os.listdir("/proc/self/task"))
 farpoint.set_num_threads(1)
 farpoint.sample(cloud, 1000), farpoint.knn(cloud, cloud, 3), farpoint.sample(cloud[None], 1000)
+farpoint.gather_max(cloud, rows), farpoint.interpolate(cloud, rows, weights), farpoint.gather(cloud, rows)
+assert len(os.listdir("/proc/self/task")) == before
+farpoint.set_num_threads(None)
+for operator, more in ((farpoint.gather, ()), (farpoint.gather_max, ()), (farpoint.interpolate, (weights,))):
+    operator(cloud, rows, *more, threads=1)
 assert len(os.listdir("/proc/self/task")) == before
 farpoint.set_num_threads(2)
-farpoint.sample(cloud, 1000)
+farpoint.gather(cloud, rows)
 assert len(os.listdir("/proc/self/task")) > before
 """
     with running(code) as process:
         assert process.wait(60) == 0
+
+
+def test_operators_take_a_number_of_threads():
+    """The bits of one thread, also of gradients; and no number that is none."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    draw = torch.Generator().manual_seed(1)
+    rows = torch.randint(-1, 5000, (9000, 4), generator=draw)
+    weights, add = torch.rand((9000, 4), generator=draw), torch.rand((9000, 4, 16), generator=draw)
+    for call in (
+        lambda v, threads: farpoint.gather(v, rows, threads=threads),
+        lambda v, threads: farpoint.gather_max(v, rows, threads=threads),
+        lambda v, threads: farpoint.gather_max(v, rows, add, threads=threads),
+        lambda v, threads: farpoint.interpolate(v, rows, weights, threads=threads),
+    ):
+        results = []
+        for threads in (1, 2, 16, None):
+            values = torch.rand((5000, 16), generator=torch.Generator().manual_seed(2)).requires_grad_()
+            result = call(values, threads)
+            result.square().sum().backward()
+            results.append((result, values.grad))
+        for other in results[1:]:
+            assert all(torch.equal(a, b) for a, b in zip(results[0], other))
+        for wrong, error in ((0, ValueError), (1.5, TypeError)):
+            with pytest.raises(error, match="threads"):
+                call(values, wrong)
+    values = values.detach().numpy()
+    for threads in (1, 3):
+        assert (farpoint.gather(values, rows.numpy(), threads=threads) == farpoint.gather(values, rows.numpy())).all()
 
 
 def test_workers_of_a_data_loader_have_pytorchs_number():

@@ -108,7 +108,7 @@ def test_out():
     (lambda: farpoint.sample(tensor(5), 2, lengths=[1]), ValueError, "lengths"),
     (lambda: farpoint.sample(batch(), 2, lengths=[1, 2]), ValueError, "lengths"),
     (lambda: farpoint.sample(batch(), 2, lengths=[1, 2, 61]), ValueError, "61"),
-    (lambda: farpoint.sample(tensor(5).to("meta"), 2), TypeError, "meta"),
+    (lambda: farpoint.check(tensor(5).to("meta")), TypeError, "meta"),
 ])
 def test_refused(make, kind, text):
     with pytest.raises(kind, match=text):

@@ -32,6 +32,11 @@ BREAKS = {
     "quality": lambda p: farpoint.quality(p[0], torch.tensor([1, 2, 3])),
     "lengths": lambda p: farpoint.sample(p, 5, lengths=[30, 20, 3]),
     "starts": lambda p: farpoint.sample(p, 5, start=[30, 20, 3]),
+    "rows": lambda p: farpoint.sample(p[0], 5, rows=torch.arange(3, 40)),
+    "mask of a cloud": lambda p: farpoint.sample(p[0], 5, mask=p[0, :, 0] > 0.3),
+    "mask and start": lambda p: farpoint.sample(p, 5, mask=p[..., 0] > -1, start=3),
+    "mask and ratio": lambda p: farpoint.sample(p, ratio=0.5, mask=p[..., 0] > 0.3),
+    "Index": lambda p: farpoint.Index(p).knn(p, 3).indices,
     "torch_cluster": lambda p: torch_cluster.fps(p[0], torch.arange(3).repeat_interleave(20), random_start=False),
     "stack": lambda p: pointnet2_ops.stack_farthest_point_sample(p[0], torch.tensor([20, 40]), 5),
     "pointops": lambda p: pointnet2_ops.farthest_point_sampling(
@@ -79,6 +84,67 @@ def test_one_graph_is_refused_clearly(name, call):
         torch.compile(call, fullgraph=True, backend="eager")(batch())
 
 
+@pytest.mark.parametrize("options", [
+    {}, dict(return_distances=True), dict(seed=7), dict(lengths=torch.tensor([60, 31, 0])), dict(threads=1)], ids=str)
+def test_the_mask_of_a_batch_is_traced(options):
+    points, mask = batch(), batch()[..., 0] > 0.4
+    points[~mask] = torch.nan  # never read
+    mask[2, 4:] = False
+    for count in (0, 3, 40, 70):  # more than some clouds have, and than there are rows
+        torch.compiler.reset()
+        compiled = torch.compile(lambda p, m: farpoint.sample(p, count, mask=m, **options), fullgraph=True, backend="eager")
+        same(compiled(points, mask), farpoint.sample(points, count, mask=mask, **options))
+    for wrong, kind, text in (
+        (mask.int(), TypeError, "mask must be a tensor of bool"), (mask[:2], ValueError, r"mask is of shape \(2, 60\)"),
+    ):
+        torch.compiler.reset()
+        with pytest.raises(Exception, match=text) as error:
+            torch.compile(lambda p, m: farpoint.sample(p, 3, mask=m), fullgraph=True, backend="eager")(points, wrong)
+        assert isinstance(error.value, kind) or kind.__name__ in str(error.value)
+
+
+class Scripted(torch.nn.Module):
+    """As the guide has it."""
+
+    def forward(self, points: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+        rows = torch.ops.farpoint.sample(points, 16)
+        return torch.ops.farpoint.gather(features, rows)
+
+
+def test_modules_are_scripted_and_saved(tmp_path):
+    points, features = batch(), batch().double()
+    expected = farpoint.gather(features, farpoint.sample(points, 16))
+    scripted = torch.jit.script(Scripted())
+    torch.jit.save(scripted, tmp_path / "sampler.pt")
+    for module in (scripted, torch.jit.load(tmp_path / "sampler.pt"), torch.jit.trace(Scripted(), (points, features))):
+        leaf = features.clone().requires_grad_()
+        actual = module(points, leaf)
+        assert torch.equal(actual, expected)
+        actual.sum().backward()
+        assert leaf.grad.sum() == expected.numel()
+
+
+def test_operators_have_defaults():
+    points, ops = batch(), torch.ops.farpoint
+    assert torch.equal(ops.sample(points, 5), farpoint.sample(points, 5))
+    assert torch.equal(ops.sample(points, 5, seed=3), farpoint.sample(points, 5, seed=3))
+    same(tuple(ops.sample_distances(points, 5)), tuple(farpoint.sample(points, 5, return_distances=True)))
+
+
+def test_an_export_to_onnx_names_the_operator(tmp_path):
+    """ONNX has none of them; both exporters of PyTorch say which."""
+
+    class Sampler(torch.nn.Module):
+        def forward(self, points):
+            return farpoint.gather(points, farpoint.sample(points, 5))
+
+    with pytest.raises(Exception, match="farpoint::sample"):
+        torch.onnx.export(Sampler(), (batch(),), tmp_path / "sampler.onnx", dynamo=False)
+    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+    with pytest.raises(Exception, match="farpoint.sample"):
+        torch.onnx.export(Sampler(), (batch(),), tmp_path / "sampler.onnx", dynamo=True)
+
+
 def test_an_export_is_refused_clearly():
     class Spaced(torch.nn.Module):
         def forward(self, points):
@@ -96,6 +162,38 @@ def test_seeds_and_threads_are_traced():
         torch.compiler.reset()
         result = torch.compile(lambda p: farpoint.sample(p, 5, **options), fullgraph=True, backend="eager")
         assert torch.equal(result(batch()), farpoint.sample(batch(), 5, **options))
+
+
+def test_a_seed_for_every_step_is_traced_twice():
+    """Once with the first number, and once with a symbol for all others."""
+    graphs = []
+
+    def counting(graph, inputs):
+        graphs.append(graph)
+        return graph
+
+    torch.compiler.reset()
+    result = torch.compile(lambda p, seed: farpoint.sample(p, 5, seed=seed), fullgraph=True, backend=counting)
+    for seed in range(2, 30):
+        assert torch.equal(result(batch(), seed), farpoint.sample(batch(), 5, seed=seed))
+    assert len(graphs) == 2
+    for seed in (2**63 - 1, 2**63, 2**64 - 1, 0, 1):
+        assert torch.equal(result(batch(), seed), farpoint.sample(batch(), 5, seed=seed))
+
+
+def test_a_generator_draws_for_every_call_of_a_graph():
+    generator = torch.Generator()
+    torch.compiler.reset()
+    result = torch.compile(lambda p: farpoint.sample(p, 1, seed=generator), backend="eager")
+    generator.manual_seed(3)
+    drawn = [result(batch()) for _ in range(5)]
+    generator.manual_seed(3)
+    for one in drawn:
+        assert torch.equal(one, farpoint.sample(batch(), 1, seed=generator))
+    assert len({tuple(one.flatten().tolist()) for one in drawn}) > 1
+    torch.compiler.reset()
+    with pytest.raises(Exception, match="farpoint can't be traced here: .*torch.Generator as seed.*fullgraph=True"):
+        torch.compile(lambda p: farpoint.sample(p, 1, seed=generator), fullgraph=True, backend="eager")(batch())
 
 
 def test_default_calls_of_replacements_are_one_graph():

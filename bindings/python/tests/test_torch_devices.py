@@ -185,3 +185,62 @@ def test_the_default_device_is_nobodys_business(meta_by_default):
     farpoint.chamfer(grown, points.flip(0), squared=False).sum().backward()
     assert grown.grad.is_cpu and (grown.grad != 0).any()
     torch.func.jvp(lambda p: farpoint.chamfer(p, points), (points,), (points,))
+
+
+# ---------------------------------------------------------------------- the device meta
+
+ROWS = torch.from_numpy(np.random.default_rng(1).integers(-1, 60, (3, 20, 4)))
+
+#: Calls of every operator, with a batch.
+SHAPED = {
+    "sample": lambda p, i: farpoint.sample(p, 5, seed=3),
+    "distances": lambda p, i: farpoint.sample(p, ratio=0.3, return_distances=True, start=2),
+    "cloud": lambda p, i: farpoint.sample(p[0], 5, return_distances=True),
+    "lengths": lambda p, i: farpoint.sample(p, 70, lengths=[60, 20, 3]),
+    "mask": lambda p, i: farpoint.sample(p, 5, mask=p[..., 0] > 0),
+    "order": lambda p, i: farpoint.order(p),
+    "sample_levels": lambda p, i: sum(farpoint.sample_levels(p, [9, 4])[:2], ()),
+    "sample_padded": lambda p, i: farpoint.sample_padded(p, [3, 4, 5]),
+    "sample_ragged": lambda p, i: farpoint.sample_ragged(p[0], [0, 20, 60], [3, 4]),
+    "nearest": lambda p, i: farpoint.nearest(p, p[:, :7], x_lengths=[60, 20, 3]),
+    "nearest_both": lambda p, i: sum(farpoint.nearest_both(p, p[:, :7]), ()),
+    "chamfer": lambda p, i: farpoint.chamfer(p, p[:, :7], squared=False),
+    "chamfer of clouds": lambda p, i: farpoint.chamfer(p[0], p[0, :7]),
+    "f_score": lambda p, i: farpoint.f_score(p, p[:, :7], 0.1),
+    "knn": lambda p, i: farpoint.knn(p, p[:, :7], 3, index_dtype="int32"),
+    "offsets": lambda p, i: farpoint.knn(p[0], p[1], 3, x_offsets=[0, 30, 60], y_offsets=[0, 1, 60]),
+    "ball_query": lambda p, i: farpoint.ball_query(p, p, 0.3, 3),
+    "gather": lambda p, i: farpoint.gather(p, i),
+    "gather of integers": lambda p, i: farpoint.gather(p.long(), i),
+    "gather of numbers": lambda p, i: farpoint.gather(p[0, :, 0], i[0]),
+    "gather_max": lambda p, i: farpoint.gather_max(p.half(), i),
+    "interpolate": lambda p, i: farpoint.interpolate(p, i, i.float()),
+    "weights": lambda p, i: farpoint.inverse_distance_weights(p, squared=True),
+}
+
+
+@pytest.mark.parametrize("name", SHAPED)
+def test_tensors_without_data_give_shapes(name):
+    points = torch.from_numpy(np.stack([cloud(60, seed=s) for s in range(3)]))
+    expected, actual = SHAPED[name](points, ROWS), SHAPED[name](points.to("meta"), ROWS.to("meta"))
+    for a, b in zip(*[part if isinstance(part, tuple) else (part,) for part in (actual, expected)], strict=True):
+        assert a.is_meta and a.shape == b.shape and a.dtype == b.dtype and a.stride() == b.stride()
+
+
+def test_gradients_without_data():
+    for name in ("chamfer", "knn", "gather", "gather_max", "interpolate", "weights"):
+        points = torch.empty((3, 60, 3), device="meta", requires_grad=True)
+        result = SHAPED[name](points, ROWS.to("meta"))
+        (result[0] if isinstance(result, tuple) else result).sum().backward()
+        assert points.grad.is_meta and points.grad.shape == points.shape
+
+
+@pytest.mark.parametrize("call", [
+    lambda p: farpoint.within(p, p, 0.1), farpoint.Index, farpoint.check, lambda p: farpoint.sample(p, spacing=0.1),
+    lambda p: farpoint.sample(p, 5, on_bad="skip"), lambda p: farpoint.sample_grid(p, 5),
+    lambda p: farpoint.quality(p, [[1]] * 3), lambda p: farpoint.centroids(p, cell=0.1),
+    lambda p: farpoint.check_indices(p.long(), 5), lambda p: farpoint.sample(p[0], 5, mask=p[0, :, 0] > 0),
+])
+def test_results_whose_shape_is_in_the_data_are_refused_without(call):
+    with pytest.raises(TypeError, match="the data, which tensors on the device meta do not have"):
+        call(torch.empty((3, 60, 3), device="meta"))

@@ -52,6 +52,10 @@ assert_type(farpoint.Index(array).nearest(array).indices, Wholes)
 assert_type(farpoint.centroids(array, cell=0.1).counts, NDArray[np.int64])
 assert_type(farpoint.sample_padded(array[None], [3]), NDArray[np.int64])
 assert_type(farpoint.sample_ragged(tensor, [0, 5], [3]), torch.Tensor)
+assert_type(farpoint.sample(array, [3, 1], offsets=[0, 2, 5]), NDArray[np.int64])
+assert_type(farpoint.sample(tensor, [3, 1], offsets=[0, 2, 5], seed=1), torch.Tensor)
+assert_type(farpoint.assign(array, [0, 3]).indices, NDArray[np.int64])
+assert_type(farpoint.assign(tensor, tensor, offsets=[0, 5]), farpoint.Nearest[torch.Tensor])
 near = farpoint.within(array, array, 0.1)
 row: NDArray[np.float32] = array[near.indices[near.offsets[0] : near.offsets[1]]]
 assert_type(near.squared, bool)
@@ -61,8 +65,40 @@ assert_type(farpoint.sample(tensor, 3, return_distances=True).covering_radius, t
 assert_type(farpoint.chamfer(array, array, squared=False), float | NDArray[np.float64])
 assert_type(farpoint.chamfer(tensor, tensor, reduction="max"), torch.Tensor)
 assert_type(farpoint.sample(tensor, 3, seed=torch.Generator()), torch.Tensor)
+assert_type(farpoint.quality(array, [0]).covering_radius, float | NDArray[np.float64])
+assert_type(farpoint.quality(array, [0]).samples, int | NDArray[np.int64])
+assert_type(farpoint.f_score(array, cloud, 0.1).f_score, float | NDArray[np.float64])
+assert_type(farpoint.f_score(tensor, tensor, 0.1), farpoint.FScore[torch.Tensor])
+
+# Values keep their type; lists become arrays.
 assert_type(farpoint.gather(tensor, tensor), torch.Tensor)
+singles: NDArray[np.float32] = farpoint.gather(array, near.indices)
+labels: NDArray[np.int16] = farpoint.gather(np.zeros(5, np.int16), [0, -1])
+assert_type(farpoint.gather([[0.0], [1.0]], [0]), NDArray[Any])
+pooled: NDArray[np.float32] = farpoint.gather_max(array, near.indices, array)
+assert_type(farpoint.gather_max(tensor, tensor), torch.Tensor)
+doubles: NDArray[np.float64] = farpoint.gather_max(np.zeros((5, 3), np.int16), near.indices)
+assert_type(farpoint.interpolate([[0.0], [1.0]], [[0, 1]], [[0.5, 0.5]]), NDArray[np.float64])
+assert_type(farpoint.inverse_distance_weights([[1.0, 2.0]], squared=True), NDArray[Any])
+smooth: NDArray[np.float32] = farpoint.interpolate(array, near.indices, array)
+assert_type(farpoint.interpolate(tensor, tensor, tensor), torch.Tensor)
 assert_type(farpoint.inverse_distance_weights(tensor, squared=True), torch.Tensor)
+
+
+
+class OtherArray:
+    """An array of JAX, CuPy or another library."""
+
+    def __array_namespace__(self) -> Any: ...
+
+
+other = OtherArray()
+assert_type(farpoint.sample(other, 3), OtherArray)
+assert_type(farpoint.knn(other, other, 3), farpoint.Neighbors[OtherArray])
+assert_type(farpoint.nearest(other, other).indices, OtherArray)
+assert_type(farpoint.chamfer(other, other), OtherArray | float)
+assert_type(farpoint.gather(other, other), OtherArray)
+assert_type(farpoint.nearest(torch.nn.Parameter(tensor), tensor), farpoint.Nearest[torch.Tensor])
 
 assert_type(cloud["intensity"], NDArray[Any])
 assert_type(cloud[:10], farpoint.Cloud)
@@ -71,3 +107,29 @@ assert_type(cloud[:10], farpoint.Cloud)
 farpoint.sample(array, 3, thread=2)  # type: ignore[call-overload]
 farpoint.sample(array, 3, on_bad="leave")  # type: ignore[call-overload]
 farpoint.sample_grid(array, 3, keep="centre")  # type: ignore[call-overload]
+
+# Clouds, indices and weights are of one library.
+farpoint.knn(array, tensor, 3)  # type: ignore[call-overload]
+farpoint.knn(tensor, [[0.0, 1.0, 2.0]], 3)  # type: ignore[call-overload]
+farpoint.knn(other, tensor, 3)  # type: ignore[call-overload]
+farpoint.nearest(tensor, array)  # type: ignore[call-overload]
+farpoint.nearest_both(cloud, tensor)  # type: ignore[call-overload]
+farpoint.ball_query(array, tensor, 0.1, 3)  # type: ignore[call-overload]
+farpoint.within(tensor, array, 0.1)  # type: ignore[call-overload]
+farpoint.chamfer(tensor, array)  # type: ignore[call-overload]
+farpoint.assign(tensor, array)  # type: ignore[call-overload]
+farpoint.f_score(array, tensor, 0.1)  # type: ignore[call-overload]
+farpoint.gather(array, tensor)  # type: ignore[call-overload]
+farpoint.gather_max(tensor, array)  # type: ignore[call-overload]
+farpoint.interpolate(tensor, tensor, array)  # type: ignore[call-overload]
+farpoint.Index(array).knn(tensor, 3)  # type: ignore[arg-type]
+farpoint.Index(tensor).within(array, 0.1)  # type: ignore[arg-type]
+
+# Indices, counts and offsets are no coordinates.
+floats: NDArray[np.float32]
+floats = farpoint.knn(array, array, 3).indices  # type: ignore[assignment]
+floats = farpoint.knn(array, array, 3).counts  # type: ignore[assignment]
+floats = farpoint.within(array, array, 0.1).offsets  # type: ignore[assignment]
+floats = farpoint.nearest(array, array).indices  # type: ignore[assignment]
+floats = farpoint.Index(array).within(array, 0.1).indices  # type: ignore[assignment]
+floats = farpoint.sample(array, 3)  # type: ignore[assignment]

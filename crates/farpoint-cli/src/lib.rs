@@ -1,8 +1,8 @@
 //! The `farpoint` command line: parses arguments, runs one command, turns errors into one line
 //! and an exit status. The commands are implemented in the module of their name.
 //!
-//! A library only so that the laboratory (`farpoint-lab`, not published) reads files and prints
-//! numbers the same way. Its interface may change with every release.
+//! A library so that the Python package contains the command, and the laboratory (`farpoint-lab`, not published) reads
+//! files and prints numbers the same way. Its interface may change with every release.
 
 #![forbid(unsafe_code)]
 #![doc(hidden)]
@@ -20,6 +20,7 @@ mod generate;
 mod info;
 pub mod input;
 pub mod interrupt;
+mod invocation;
 mod manual;
 mod many;
 mod messages;
@@ -40,15 +41,27 @@ pub use sample::before_large;
 use args::{Args, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
-use std::io;
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::{env, io, iter};
+
+const SUCCESS: u8 = 0;
 
 /// Exit status of bad input, as of bad usage.
 pub const BAD_INPUT: u8 = 2;
 
-/// Runs the program; returns the exit status of the process.
+/// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    ExitCode::from(run(Vec::new(), env::args_os().skip(1).collect()))
+}
+
+/// Runs the program with these arguments; returns the exit status of the process, which it may also end itself.
+/// `program` is the program and the arguments with which it starts itself again: the program of this process if empty.
+pub fn run(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
+    let words = iter::once("farpoint".into()).chain(arguments.iter().cloned());
+    let args = Args::try_parse_from(words);
+    invocation::keep(program, arguments);
+    let args = match args {
         Ok(args) => args,
         Err(error) => return usage(&error),
     };
@@ -78,12 +91,12 @@ pub fn main() -> ExitCode {
         ));
     }
     match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(()) => SUCCESS,
+        Err(error) if is_broken_pipe(&error) => SUCCESS,
         Err(error) => {
             messages::complain("error", &format!("{error}"));
             match bag::is_partial(&error) {
-                true => ExitCode::from(many::SOME_FAILED),
+                true => many::SOME_FAILED,
                 false => many::status(&error),
             }
         }
@@ -99,17 +112,17 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// Prints help and version as they are, a usage error as one line.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error) -> u8 {
     let version = error.kind() == ErrorKind::DisplayVersion;
     let text = if version { args::version() } else { error.render().to_string() };
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // A reader that went away is no error here either.
         let _ = output::print(&text);
-        return ExitCode::SUCCESS;
+        return SUCCESS;
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         messages::complain("error", "no command given; 'farpoint --help' lists them");
-        return ExitCode::from(BAD_INPUT);
+        return BAD_INPUT;
     }
     let message: Vec<_> = text
         .lines()
@@ -118,5 +131,5 @@ fn usage(error: &clap::Error) -> ExitCode {
         .filter(|line| !line.is_empty())
         .collect();
     messages::complain("error", &format!("{}; --help shows the usage", message.join(" ")));
-    ExitCode::from(BAD_INPUT)
+    BAD_INPUT
 }

@@ -16,7 +16,6 @@ use farpoint_pipeline::{
 };
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -219,6 +218,6 @@ impl ManyFiles<'_> {
 }
 
 /// Returns the exit status of an error.
-pub(crate) fn status(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(if error.is::<Failed>() { SOME_FAILED } else { crate::BAD_INPUT })
+pub(crate) fn status(error: &anyhow::Error) -> u8 {
+    if error.is::<Failed>() { SOME_FAILED } else { crate::BAD_INPUT }
 }

@@ -24,7 +24,7 @@ __all__ = [
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
     "values_scatter_max", "values_scatter_mean", "values_scatter_mode", "voxels",
-    "generate_labelled", "labelled_classes", "ShapeCache", "read_tensors_by", "set_num_threads", "get_num_threads",
+    "generate_labelled", "labelled_classes", "run_command", "ShapeCache", "read_tensors_by", "set_num_threads", "get_num_threads",
 ]
 
 __version__: str
@@ -439,35 +439,36 @@ _Step = tuple[int, tuple[int, int], tuple[int, int], tuple[int, int], int, bool]
 _Sizes = tuple[int, int, int, int, int]
 
 def values_gather(
-    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any]
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], threads: int | None = None
 ) -> NDArray[Any]: ...
 def values_gather_backward(
-    sizes: _Sizes, indices: NDArray[Any], grad: NDArray[Any]
+    sizes: _Sizes, indices: NDArray[Any], grad: NDArray[Any], threads: int | None = None
 ) -> NDArray[Any]: ...
 def values_gather_max(
-    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], add: NDArray[Any] | None
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], add: NDArray[Any] | None, threads: int | None = None
 ) -> tuple[NDArray[Any], NDArray[np.int32]]: ...
 def values_gather_max_backward(
-    sizes: _Sizes, indices: NDArray[Any], chosen: NDArray[np.int32], grad: NDArray[Any], with_add: bool
+    sizes: _Sizes, indices: NDArray[Any], chosen: NDArray[np.int32], grad: NDArray[Any], with_add: bool,
+    threads: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]: ...
 def values_scatter_mean(
-    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64]
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64], threads: int | None = None
 ) -> NDArray[Any]: ...
 def values_scatter_max(
-    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64]
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64], threads: int | None = None
 ) -> tuple[NDArray[Any], NDArray[np.int64]]: ...
 def values_scatter_mode(
-    sizes: _Sizes, labels: NDArray[np.int64], indices: NDArray[np.int64], none: int
+    sizes: _Sizes, labels: NDArray[np.int64], indices: NDArray[np.int64], none: int, threads: int | None = None
 ) -> NDArray[np.int64]: ...
 def voxels(
     points: NDArray[Any], request: Voxelization
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[Any], NDArray[np.int32]]]: ...
 def values_interpolate(
-    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any]
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any], threads: int | None = None
 ) -> NDArray[Any]: ...
 def values_interpolate_backward(
     sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any],
-    grad: NDArray[Any], needed: tuple[bool, bool],
+    grad: NDArray[Any], needed: tuple[bool, bool], threads: int | None = None,
 ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]: ...
 def values_weights(k: int, distances: NDArray[Any], power: int, eps: float) -> NDArray[Any]: ...
 def values_weights_backward(
@@ -478,6 +479,7 @@ def search(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 def generate_labelled(kind: str, points: int, seed: int) -> dict[str, NDArray[Any]]: ...
 def labelled_classes(kind: str) -> list[str]: ...
+def run_command(program: list[str], arguments: list[str]) -> int: ...
 
 @final
 class ShapeCache:

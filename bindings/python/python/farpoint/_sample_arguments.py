@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from . import _arguments
+from . import _arguments, _native
 from ._records import Sampling, Selection
-from ._arrays import conversion, numpy
+from ._arrays import conversion, integer_arrays, numpy
 from ._torch import lazy_torch
 
 #: Default start.
@@ -63,14 +63,53 @@ def new_request(
         selected = Selection(rows, mask)
     elif start is None:
         start = FIRST
-    if seed is not None:
-        if not (start is None or isinstance(start, int) and start == 0):
-            raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
-        seed = _arguments.seed(lazy_torch.seed_of(seed))
+    seed = seed_without_start(seed, start)
     return Sampling(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
         bool(progress), selected,
     )
+
+
+def seed_without_start(seed: Any, start: Any) -> int | None:
+    """Returns the checked seed, if any; raises if a start is set, too."""
+    if seed is None:
+        return None
+    if not (start is None or isinstance(start, int) and start == 0):
+        raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
+    return _arguments.seed(lazy_torch.seed_of(seed))
+
+
+@lazy_torch.untraced
+def drawn_starts(seed: int, lengths: list[int]) -> list[int]:
+    """Returns the random start of each cloud, as a batch draws it."""
+    seeds = [_native.cloud_seed(seed, cloud) for cloud in range(len(lengths))]
+    return [_native.random_start(seed, length) if length > 0 else 0 for seed, length in zip(seeds, lengths)]
+
+
+def ragged_counts(count: Any, ratio: Any, lengths: list[int]) -> list[int]:
+    """Returns the number of samples of each of several concatenated clouds."""
+    if (count is None) == (ratio is None):
+        raise ValueError(f"pass one of count and ratio (got {count=}, {ratio=})")
+    if ratio is not None:
+        return [_native.limit(max(length, 0), ratio=_arguments.number(ratio, "ratio")) for length in lengths]
+    if isinstance(count, int) or not hasattr(count, "__len__"):
+        count = _arguments.integer(count, "count", 0)
+        return [min(count, max(length, 0)) for length in lengths]
+    counts = integer_arrays.listed(count, "counts")
+    if len(counts) != len(lengths):
+        clouds = f"{len(lengths)} clouds of {len(lengths) + 1} offsets"
+        raise ValueError(f"{len(counts)} counts for the {clouds}; pass one for each")
+    return counts
+
+
+def refuse_beside_offsets(**options: Any) -> None:
+    """Raises if an option is set that concatenated clouds do not have."""
+    names = [f"{name}=" for name, value in options.items() if value is not None]
+    if names:
+        raise ValueError(
+            f"{' and '.join(names)} cannot be combined with offsets=; remove it, or pass a padded batch (B, N, D) "
+            "with lengths="
+        )
 
 
 def gpu_for(points: Any, library: Any, device: Any) -> int | None:

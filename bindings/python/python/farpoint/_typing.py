@@ -24,7 +24,17 @@ else:
 ArrayT = TypeVar("ArrayT")
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from typing_extensions import TypeVar as TypeVarWithDefault
+
+    class OtherArray(Protocol):
+        """Array of JAX, CuPy or another library; tensors of PyTorch have no namespace, so that pairs do not mix."""
+
+        def __array_namespace__(self) -> Any: ...
+
+    #: Array of a library other than NumPy and PyTorch, for functions of several arrays: all of one library.
+    OtherT = TypeVar("OtherT", bound=OtherArray)
 
     #: Integer array of the same library; for NumPy another type than ``ArrayT``.
     IndexT = TypeVarWithDefault("IndexT", default=ArrayT)
@@ -32,7 +42,7 @@ if TYPE_CHECKING:
     #: One number for a cloud, or an array with one per cloud of a batch.
     ValueT = TypeVarWithDefault("ValueT", default=ArrayT)
 else:
-    IndexT, ValueT = TypeVar("IndexT"), TypeVar("ValueT")
+    IndexT, ValueT, OtherT = TypeVar("IndexT"), TypeVar("ValueT"), TypeVar("OtherT")
 
 KindT = TypeVar("KindT", bound=type)
 
@@ -78,12 +88,21 @@ if TYPE_CHECKING:
     #: int64, or int32 by ``index_dtype``.
     IntArray = NDArray[np.signedinteger[Any]]
     FloatOrArray = Union[float, NDArray[np.float64]]
+    IntOrArray = Union[int, NDArray[np.int64]]
+    #: Indices for values of NumPy.
+    IntRows = Union[NDArray[np.integer[Any]], Sequence[Any]]
+    ScalarT = TypeVar("ScalarT", bound=np.generic)
+    FloatingT = TypeVar("FloatingT", bound=np.floating[Any])
+
+    #: Number of samples, or one for each of several clouds.
+    Counts = Union[int, Sequence[int], NDArray[np.integer[Any]], None]
 
     class SampleOptions(TypedDict, total=False):
         ratio: float | None
         spacing: float | None
         start: Integers | None
         lengths: Integers | None
+        offsets: Integers | None
         rows: Integers | None
         mask: Booleans | None
         algorithm: Algorithm
@@ -186,6 +205,14 @@ if TYPE_CHECKING:
         reduction: Literal["mean", "sum", "max"]
         one_sided: bool
         weights: tuple[float, float] | None
+
+    class AssignOptions(TypedDict, total=False):
+        lengths: Integers | None
+        sample_lengths: Integers | None
+        offsets: Integers | None
+        sample_offsets: Integers | None
+        squared: bool
+        threads: int | None
 
     class AskingOptions(TypedDict, total=False):
         x_lengths: Integers | None

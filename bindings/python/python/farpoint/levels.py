@@ -251,7 +251,7 @@ def _ragged(points: Any, ends: list[int], counts: Any, shares: list[float] | Non
         lengths = [math.ceil(share * length) for length in lengths]
         sizes.append(lengths)
     library = library_of(points)
-    first = library.sample_ragged(points, ends, sizes[0], start)
+    first = library.sample_ragged(points, ends, sizes[0], start, "auto")
     offsets = [[sum(size[:cloud]) for cloud in range(len(size) + 1)] for size in sizes]
     indices, relative = [first], [first]
     for level, size in enumerate(sizes[1:], 1):

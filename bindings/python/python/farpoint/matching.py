@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 import numpy as np
 
 from . import _arguments
-from ._arrays import integer_arrays, library_of, library_of_pair
+from ._arrays import conversion, integer_arrays, library_of, library_of_pair, numpy
 from ._records import Search, repr_of
 from ._search_arguments import sides_of
 from ._torch import lazy_torch
-from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, OtherT, Rows, subscriptable
 from .neighbors import knn
 from .operators import gather
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from typing_extensions import Unpack
 
-    from ._typing import ChamferOptions, FloatArray, FloatOrArray, Int64Array, NearestOptions
+    from ._typing import ChamferOptions, FloatArray, FloatOrArray, Int64Array, NearestOptions, SearchOptions
     from .files import Cloud
 
 __all__ = ["FScore", "Nearest", "chamfer", "f_score", "nearest", "nearest_both"]
@@ -61,7 +61,8 @@ class _PlainNearest(Nearest[ArrayT, IndexT]):
         return False
 
 
-class FScore(NamedTuple):
+@subscriptable
+class FScore(NamedTuple, Generic[ArrayT]):
     """F-score, precision and recall: scalars for a pair of clouds, (B,) for batches.
 
     Attributes
@@ -74,9 +75,9 @@ class FScore(NamedTuple):
         Fraction of the points of y within the threshold of x.
     """
 
-    f_score: Any
-    precision: Any
-    recall: Any
+    f_score: ArrayT
+    precision: ArrayT
+    recall: ArrayT
 
 
 # NumPy arrays and array-likes of no library return NumPy arrays.
@@ -85,7 +86,9 @@ def nearest(
     x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[NearestOptions]
 ) -> Nearest[FloatArray, Int64Array]: ...
 @overload
-def nearest(x: ArrayT, y: ArrayT, **options: Unpack[NearestOptions]) -> Nearest[ArrayT, ArrayT]: ...
+def nearest(x: Tensor, y: Tensor, **options: Unpack[NearestOptions]) -> Nearest[Tensor, Tensor]: ...
+@overload
+def nearest(x: OtherT, y: OtherT, **options: Unpack[NearestOptions]) -> Nearest[OtherT, OtherT]: ...
 def nearest(
     x: Any,
     y: Any,
@@ -163,8 +166,12 @@ def nearest_both(
 ) -> tuple[Nearest[FloatArray, Int64Array], Nearest[FloatArray, Int64Array]]: ...
 @overload
 def nearest_both(
-    x: ArrayT, y: ArrayT, **options: Unpack[NearestOptions]
-) -> tuple[Nearest[ArrayT, ArrayT], Nearest[ArrayT, ArrayT]]: ...
+    x: Tensor, y: Tensor, **options: Unpack[NearestOptions]
+) -> tuple[Nearest[Tensor, Tensor], Nearest[Tensor, Tensor]]: ...
+@overload
+def nearest_both(
+    x: OtherT, y: OtherT, **options: Unpack[NearestOptions]
+) -> tuple[Nearest[OtherT, OtherT], Nearest[OtherT, OtherT]]: ...
 def nearest_both(
     x: Any,
     y: Any,
@@ -226,7 +233,7 @@ def chamfer(x: Rows | Cloud, y: Rows | Cloud, **options: Unpack[ChamferOptions])
 @overload
 def chamfer(x: Tensor, y: Tensor, **options: Unpack[ChamferOptions]) -> Tensor: ...
 @overload
-def chamfer(x: ArrayT, y: ArrayT, **options: Unpack[ChamferOptions]) -> ArrayT | float: ...
+def chamfer(x: OtherT, y: OtherT, **options: Unpack[ChamferOptions]) -> OtherT | float: ...
 def chamfer(
     x: Any,
     y: Any,
@@ -306,6 +313,14 @@ def chamfer(
     return library_of_pair(x, y).chamfer(x, y, search)
 
 
+@overload
+def f_score(
+    x: Rows | Cloud, y: Rows | Cloud, threshold: float, **options: Unpack[SearchOptions]
+) -> FScore[FloatOrArray]: ...
+@overload
+def f_score(x: Tensor, y: Tensor, threshold: float, **options: Unpack[SearchOptions]) -> FScore[Tensor]: ...
+@overload
+def f_score(x: OtherT, y: OtherT, threshold: float, **options: Unpack[SearchOptions]) -> FScore[OtherT]: ...
 def f_score(
     x: Any,
     y: Any,
@@ -317,7 +332,7 @@ def f_score(
     y_offsets: Integers | None = None,
     threads: int | None = None,
     progress: bool = False,
-) -> FScore:
+) -> FScore[Any]:
     """Compute the F-score of a cloud against the ground truth.
 
     Parameters
@@ -374,15 +389,39 @@ def _as_batches(
 
 def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
     """Returns concatenated clouds as a padded batch, and their lengths."""
+    shape = tuple(points.shape) if hasattr(points, "shape") else np.shape(points)
+    if len(shape) != 2:
+        raise ValueError(f"{side}_offsets are for points of shape (N, D), not {shape}")
     ends = integer_arrays.listed(offsets, f"{side}_offsets")
     lengths = [end - begin for begin, end in zip(ends, ends[1:])]
     if not lengths or ends[0] != 0 or ends[-1] != len(points) or min(lengths) < 0:
         raise ValueError(f"{side}_offsets must rise from 0 to the {len(points)} rows of {side}, not {ends}")
+    if 0 in lengths:
+        cloud = lengths.index(0)
+        raise ValueError(
+            f"cloud {cloud} of {side} is empty: {side}_offsets has {ends[cloud]} twice ({conversion.name(points)})"
+        )
+    _refuse_bad_rows(points, side)
     places = np.full((len(lengths), max(lengths)), -1)
     for row, begin, length in zip(places, ends, lengths):
         row[:length] = np.arange(begin, begin + length)
     indices = library_of(points).like(places, points)
     return gather(points, indices.to(points.device) if lazy_torch.is_tensor(points) else indices), lengths
+
+
+def _refuse_bad_rows(points: Any, side: str) -> None:
+    """Raises for NaN and infinity in host memory, with rows of the caller's array: a search would name those of padded
+    clouds."""
+    library = library_of(points)
+    on_host = points.is_cpu if lazy_torch.is_tensor(points) else library is numpy
+    if lazy_torch.is_compiling() or not on_host:
+        return
+    (count,), (first,) = library.bad_rows(points)
+    if count:
+        raise ValueError(
+            f"{side}: {count} of {len(points)} rows hold NaN or infinity, the first is row {first}; remove them "
+            f"({conversion.name(points)})"
+        )
 
 
 def _search(

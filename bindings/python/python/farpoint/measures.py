@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from . import _arguments, _native, _progress
 from ._arrays import conversion, integer_arrays, library_of
 from ._torch.lazy_torch import untraced
 from ._typing import Integers
+
+if TYPE_CHECKING:
+    from ._typing import FloatOrArray, IntOrArray
 
 __all__ = ["Quality", "check", "quality"]
 
@@ -40,16 +43,16 @@ class Quality(NamedTuple):
         Fraction of the samples that are distinct rows, 0 to 1.
     """
 
-    points: Any
-    samples: Any
-    covering_radius: Any
-    mean: Any
-    p99: Any
-    spacing_mean: Any
-    spacing_min: Any
-    spacing_max: Any
-    chamfer: Any
-    unique: Any
+    points: IntOrArray
+    samples: IntOrArray
+    covering_radius: FloatOrArray
+    mean: FloatOrArray
+    p99: FloatOrArray
+    spacing_mean: FloatOrArray
+    spacing_min: FloatOrArray
+    spacing_max: FloatOrArray
+    chamfer: FloatOrArray
+    unique: FloatOrArray
 
     @property
     def squared(self) -> Literal[False]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 from . import _search_arguments as arguments
 from ._arrays import library_of_pair
 from ._records import Neighborhood, Sides, repr_of
-from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, OtherT, Rows, subscriptable
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from typing_extensions import Unpack
 
     from ._typing import BallOptions, FloatArray, IndexType, IntArray, SeveralOptions
@@ -101,7 +102,9 @@ def knn(
     x: Rows | Cloud, y: Rows | Cloud, k: int, **options: Unpack[SeveralOptions]
 ) -> Neighbors[FloatArray, IntArray]: ...
 @overload
-def knn(x: ArrayT, y: ArrayT, k: int, **options: Unpack[SeveralOptions]) -> Neighbors[ArrayT, ArrayT]: ...
+def knn(x: Tensor, y: Tensor, k: int, **options: Unpack[SeveralOptions]) -> Neighbors[Tensor, Tensor]: ...
+@overload
+def knn(x: OtherT, y: OtherT, k: int, **options: Unpack[SeveralOptions]) -> Neighbors[OtherT, OtherT]: ...
 def knn(
     x: Any,
     y: Any,
@@ -187,8 +190,12 @@ def ball_query(
 ) -> Neighbors[FloatArray, IntArray]: ...
 @overload
 def ball_query(
-    x: ArrayT, y: ArrayT, radius: float, k: int, **options: Unpack[BallOptions]
-) -> Neighbors[ArrayT, ArrayT]: ...
+    x: Tensor, y: Tensor, radius: float, k: int, **options: Unpack[BallOptions]
+) -> Neighbors[Tensor, Tensor]: ...
+@overload
+def ball_query(
+    x: OtherT, y: OtherT, radius: float, k: int, **options: Unpack[BallOptions]
+) -> Neighbors[OtherT, OtherT]: ...
 def ball_query(
     x: Any,
     y: Any,
@@ -267,7 +274,9 @@ def within(
     x: Rows | Cloud, y: Rows | Cloud, radius: float, **options: Unpack[BallOptions]
 ) -> BallNeighbors[FloatArray, IntArray]: ...
 @overload
-def within(x: ArrayT, y: ArrayT, radius: float, **options: Unpack[BallOptions]) -> BallNeighbors[ArrayT, ArrayT]: ...
+def within(x: Tensor, y: Tensor, radius: float, **options: Unpack[BallOptions]) -> BallNeighbors[Tensor, Tensor]: ...
+@overload
+def within(x: OtherT, y: OtherT, radius: float, **options: Unpack[BallOptions]) -> BallNeighbors[OtherT, OtherT]: ...
 def within(
     x: Any,
     y: Any,

@@ -3,27 +3,48 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _arguments
 from ._arrays import library_of_values
-from ._typing import ArrayT
+from ._typing import ArrayT, OtherT
 from .neighbors import Neighbors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from ._typing import FloatArray, FloatingT, IntRows, Rows, ScalarT
 
 __all__ = ["check_indices", "gather", "gather_max", "interpolate", "inverse_distance_weights"]
 
 
-def gather(values: ArrayT, indices: Any) -> ArrayT:
+@overload
+def gather(
+    values: NDArray[ScalarT], indices: IntRows, *, threads: int | None = ...
+) -> NDArray[ScalarT]: ...
+@overload
+def gather(values: Sequence[Any], indices: IntRows, *, threads: int | None = ...) -> NDArray[Any]: ...
+@overload
+def gather(values: Tensor, indices: Tensor, *, threads: int | None = ...) -> Tensor: ...
+@overload
+def gather(values: OtherT, indices: OtherT, *, threads: int | None = ...) -> OtherT: ...
+def gather(values: Any, indices: Any, *, threads: int | None = None) -> Any:
     """Take rows of values by index.
 
     Parameters
     ----------
     values : array, (N, C) or (B, N, C), or (N,)
         Rows of C channels, or one number per row: float32, float64, float16, or PyTorch's bfloat16; also integers and
-        booleans, except for arrays on a GPU that are not PyTorch's.
+        booleans, which keep their type, except for arrays on a GPU that are not PyTorch's.
     indices : array of int64 or int32, (M,) or (M, k), or (B, M) or (B, M, k)
         Rows, relative to their cloud; -1 gives zeros (False). Of the library and on the device of
         the values.
+    threads : int, optional
+        Number of threads on the CPU, of gradients, too; all cores unless set.
 
     Returns
     -------
@@ -55,11 +76,27 @@ def gather(values: ArrayT, indices: Any) -> ArrayT:
     array([[3., 4.],
            [0., 0.]])
     """
-    result: ArrayT = library_of_values(values, indices).gather(values, indices)
-    return result
+    threads = _arguments.threads(threads)
+    return library_of_values(values, indices).gather(values, indices, threads)
 
 
-def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> ArrayT:
+@overload
+def gather_max(
+    values: NDArray[FloatingT], indices: IntRows, add: Rows | None = ..., *, threads: int | None = ...
+) -> NDArray[FloatingT]: ...
+@overload
+def gather_max(
+    values: Rows, indices: IntRows, add: Rows | None = ..., *, threads: int | None = ...
+) -> NDArray[np.float64]: ...
+@overload
+def gather_max(
+    values: Tensor, indices: Tensor, add: Tensor | None = ..., *, threads: int | None = ...
+) -> Tensor: ...
+@overload
+def gather_max(
+    values: OtherT, indices: OtherT, add: OtherT | None = ..., *, threads: int | None = ...
+) -> OtherT: ...
+def gather_max(values: Any, indices: Any, add: Any = None, *, threads: int | None = None) -> Any:
     """Take the maximum over the k indexed rows of values, channel by channel.
 
     Equivalent to ``(gather(values, indices) + add).max(-2)``, without memory for the gathered rows.
@@ -67,11 +104,14 @@ def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> Array
     Parameters
     ----------
     values : array, (N, C) or (B, N, C)
-        As for ``gather``.
+        Rows of C channels: float32, float64, float16, or PyTorch's bfloat16. Integers of NumPy and in lists are
+        converted to float64, as those of points.
     indices : array of int64 or int32, (M, k) or (B, M, k)
         As for ``gather``. Indices of -1 are ignored; a point that has no others gets 0.
     add : array, (M, k, C) or (B, M, k, C), optional
         Added to the rows, of the dtype of the values: terms that also depend on the position of a neighbor.
+    threads : int, optional
+        As for ``gather``.
 
     Returns
     -------
@@ -98,22 +138,40 @@ def gather_max(values: ArrayT, indices: Any, add: ArrayT | None = None) -> Array
     array([[3., 4.],
            [1., 4.]])
     """
-    result: ArrayT = library_of_values(values, indices, add).gather_max(values, indices, add)
-    return result
+    threads = _arguments.threads(threads)
+    return library_of_values(values, indices, add).gather_max(values, indices, add, threads)
 
 
-def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
+@overload
+def interpolate(
+    values: NDArray[FloatingT], indices: IntRows, weights: Rows, *, threads: int | None = ...
+) -> NDArray[FloatingT]: ...
+@overload
+def interpolate(
+    values: Rows, indices: IntRows, weights: Rows, *, threads: int | None = ...
+) -> NDArray[np.float64]: ...
+@overload
+def interpolate(
+    values: Tensor, indices: Tensor, weights: Tensor, *, threads: int | None = ...
+) -> Tensor: ...
+@overload
+def interpolate(
+    values: OtherT, indices: OtherT, weights: OtherT, *, threads: int | None = ...
+) -> OtherT: ...
+def interpolate(values: Any, indices: Any, weights: Any, *, threads: int | None = None) -> Any:
     """Compute weighted sums of k rows of values.
 
     Parameters
     ----------
     values : array, (N, C) or (B, N, C)
-        As for ``gather``.
+        As for ``gather_max``.
     indices : array of int64 or int32, (M, k) or (B, M, k)
         As for ``gather``; indices of -1 add nothing.
     weights : array, (M, k) or (B, M, k)
         Any weights, such as those of ``inverse_distance_weights``; of the dtype of the values, or float32 for values
         of float16 and bfloat16.
+    threads : int, optional
+        As for ``gather``.
 
     Returns
     -------
@@ -138,15 +196,18 @@ def interpolate(values: ArrayT, indices: Any, weights: ArrayT) -> ArrayT:
     >>> farpoint.interpolate(values, numpy.array([[0, 1]]), numpy.array([[0.25, 0.75]]))
     array([[2.5]])
     """
-    result: ArrayT
-    result = library_of_values(values, indices, weights).interpolate(values, indices, weights)
-    return result
+    threads = _arguments.threads(threads)
+    return library_of_values(values, indices, weights).interpolate(values, indices, weights, threads)
 
 
 @overload
 def inverse_distance_weights(
     distances: Neighbors[ArrayT, Any], power: Literal[1, 2] = ..., eps: float = ..., *, squared: bool | None = ...
 ) -> ArrayT: ...
+@overload
+def inverse_distance_weights(
+    distances: Rows, power: Literal[1, 2] = ..., eps: float = ..., *, squared: bool | None = ...
+) -> FloatArray: ...
 @overload
 def inverse_distance_weights(
     distances: ArrayT, power: Literal[1, 2] = ..., eps: float = ..., *, squared: bool | None = ...
@@ -161,8 +222,8 @@ def inverse_distance_weights(
     Parameters
     ----------
     distances : Neighbors, or array, (..., k)
-        Result of ``knn``, which states whether its distances are squared; or distances alone, float32 or float64,
-        infinite where there is no neighbor.
+        Result of ``knn``, which states whether its distances are squared; or distances alone, infinite where there is
+        no neighbor: float32 or float64. Of NumPy and in lists float16 is converted to float32, integers to float64.
     power : {2, 1}, optional
         Power of the distance: 2 as in the PointNet++ paper, 1 as in ``pointnet2_ops`` and OpenPoints.
     eps : float, optional

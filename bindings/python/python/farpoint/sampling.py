@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
 
+from . import _arguments
 from ._arrays import integer_arrays, library_of
 from ._records import Sampling
-from ._sample_arguments import FIRST, gpu_for, new_request, simple_request
+from ._sample_arguments import (
+    FIRST, drawn_starts, gpu_for, new_request, ragged_counts, refuse_beside_offsets, seed_without_start, simple_request,
+)
 from ._typing import (
     Algorithm, ArrayT, Booleans, Device, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, ValueT, subscriptable,
 )
@@ -17,7 +20,7 @@ from ._typing import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._typing import FloatArray, FloatOrArray, Int64Array, OrderOptions, SampleOptions
+    from ._typing import Counts, FloatArray, FloatOrArray, Int64Array, OrderOptions, SampleOptions
     from .files import Cloud
 
 __all__ = ["Order", "Sample", "order", "sample", "sample_padded", "sample_ragged"]
@@ -76,32 +79,33 @@ class Order(NamedTuple, Generic[ArrayT, IndexT]):
 # NumPy arrays and array-likes of no library return NumPy arrays.
 @overload
 def sample(
-    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
+    points: Rows | Cloud, count: Counts = ..., *, out: Int64Array | None = ...,
     return_distances: Literal[False] = ..., **options: Unpack[SampleOptions],
 ) -> Int64Array: ...
 @overload
 def sample(
-    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
+    points: Rows | Cloud, count: Counts = ..., *, out: Int64Array | None = ...,
     return_distances: Literal[True], **options: Unpack[SampleOptions],
 ) -> Sample[FloatArray, Int64Array, FloatOrArray]: ...
 @overload
 def sample(
-    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
+    points: ArrayT, count: Counts = ..., *, out: ArrayT | None = ...,
     return_distances: Literal[False] = ..., **options: Unpack[SampleOptions],
 ) -> ArrayT: ...
 @overload
 def sample(
-    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
+    points: ArrayT, count: Counts = ..., *, out: ArrayT | None = ...,
     return_distances: Literal[True], **options: Unpack[SampleOptions],
 ) -> Sample[ArrayT, ArrayT, ArrayT]: ...
 def sample(
     points: Any,
-    count: int | None = None,
+    count: Counts = None,
     *,
     ratio: float | None = None,
     spacing: float | None = None,
     start: Integers | None = None,
     lengths: Integers | None = None,
+    offsets: Integers | None = None,
     rows: Integers | None = None,
     mask: Booleans | None = None,
     algorithm: Algorithm = "auto",
@@ -131,7 +135,8 @@ def sample(
         float16, and bfloat16 of tensors, is converted to float32 without loss, and distances are float32. Integers
         of NumPy and in lists are converted to float64.
     count : int, optional
-        Number of samples per cloud. Give one of count, ratio and spacing.
+        Number of samples per cloud. Give one of count, ratio and spacing. With ``offsets`` also a sequence of int,
+        (B,): the number of each cloud.
     ratio : float, optional
         ``ceil(ratio * N)`` samples, from 0 to 1.
     spacing : float, optional
@@ -143,6 +148,11 @@ def sample(
     lengths : array of int, (B,), optional
         Number of valid rows of each cloud of a batch; the rest is padding. A cloud with fewer rows than
         ``count`` returns all of them, padded with -1.
+    offsets : sequence of int, (B + 1,), optional
+        Offsets of B concatenated clouds in ``points`` (N, D): cloud c is the rows ``offsets[c]:offsets[c + 1]``. The
+        result is rows of ``points``, cloud by cloud, none padded, and starts are relative to the first row of their
+        cloud. Of a cloud with fewer rows than one ``count`` for all these are all of them. With count or ratio, start,
+        seed and algorithm.
     rows : array of int, (S,), optional
         Sample only these rows of a cloud, each listed once. The result is
         ``rows[sample(points[rows], ...)]``, so that among equals the row listed first is chosen. Starts
@@ -159,7 +169,9 @@ def sample(
     seed : int or torch.Generator, optional
         Seed of a random start (0 to 2**64 - 1), the same on every machine. Each cloud of a batch draws its
         own by its position in the batch, the first as it would alone; under ``torch.vmap`` clouds are those of
-        one batch. Or a ``torch.Generator``, from which a seed is drawn; one on a GPU synchronizes it.
+        one batch. Or a ``torch.Generator``, on any device, from which each call draws a seed; one on a GPU
+        synchronizes it, and ``torch.compile`` draws between two graphs. For random starts without waiting, also in a
+        CUDA graph, draw them with PyTorch: ``start=torch.randint(N, (B,), device=points.device)``.
     threads : int, optional
         Number of threads on the CPU; all cores unless set (``set_num_threads``).
     device : str, int or torch.device, optional
@@ -181,7 +193,8 @@ def sample(
     Returns
     -------
     array of int64, (K,) or (B, K), or Sample
-        In the library and on the device of ``points``. JAX without its 64-bit mode gets int32.
+        In the library and on the device of ``points``; with ``offsets`` (K,) for all clouds together. JAX without
+        its 64-bit mode gets int32.
 
     Raises
     ------
@@ -203,10 +216,10 @@ def sample(
     -----
     For CUDA tensors of PyTorch the work is queued on the current stream without synchronizing; memory is
     PyTorch's. It can be captured into a CUDA graph (after one warm-up call) and compiled by
-    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``on_bad="skip"``, and starts or lengths
-    that are not on the GPU yet, where compiling without ``fullgraph`` breaks the graph. ``torch.vmap``
-    makes one batched call. Starts in a tensor on a GPU must be distinct; those outside a cloud
-    are clamped.
+    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``on_bad="skip"``, ``rows``, a ``mask`` (unless it is
+    of a batch and comes with ``count``), a generator as seed, and starts or lengths that are not on the GPU yet, where
+    compiling without ``fullgraph`` breaks the graph. ``torch.vmap`` makes one batched call. Starts in a tensor on a GPU
+    must be distinct; those outside a cloud are clamped.
 
     Source: Eldar, Lindenbaum, Porat, Zeevi, "The farthest point strategy for progressive image
     sampling", 1997. Algorithms: https://github.com/farpoint/farpoint, docs.
@@ -219,8 +232,17 @@ def sample(
     array([0, 4, 2, 3])
     >>> farpoint.sample(square, 2, mask=square[:, 0] > 0)
     array([1, 4])
+    >>> farpoint.sample(square, [1, 2], offsets=[0, 2, 5])  # two clouds, of 2 and of 3 rows
+    array([0, 2, 3])
     """
     request = None
+    if offsets is not None:
+        refuse_beside_offsets(
+            spacing=spacing, lengths=lengths, rows=rows, mask=mask, threads=threads, device=device, out=out,
+            return_distances=return_distances or None, progress=progress or None,
+            on_bad=None if on_bad == "error" else on_bad,
+        )
+        return _sample_concatenated(points, offsets, count, ratio, start, seed, algorithm)
     usual = spacing is seed is out is rows is mask is device is None and (start is None or start is FIRST)
     if usual and on_bad == "error" and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
@@ -299,14 +321,14 @@ def order(
 
 @overload
 def sample_padded(
-    points: Rows, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ...
+    points: Rows, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ..., seed: Seed | None = ...
 ) -> Int64Array: ...
 @overload
 def sample_padded(
-    points: ArrayT, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ...
+    points: ArrayT, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ..., seed: Seed | None = ...
 ) -> ArrayT: ...
 def sample_padded(
-    points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0
+    points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0, seed: Seed | None = None
 ) -> Any:
     """Sample each cloud of a batch with its own number of samples.
 
@@ -318,7 +340,7 @@ def sample_padded(
         Number of samples of each cloud. A cloud with fewer rows returns all of them.
     lengths : array of int, (B,), optional
         Number of valid rows of each cloud; the rest is padding.
-    start : int or array of int, optional
+    start, seed : optional
         As for ``sample``.
 
     Returns
@@ -351,23 +373,23 @@ def sample_padded(
     request = Sampling(
         max(each, default=0), None, None, start,
         np.full(shape[0], shape[1]) if lengths is None else lengths,
-        "auto", None, None, None, False, False, False, counts=each,
+        "auto", seed_without_start(seed, start), None, None, False, False, False, counts=each,
     )
     return library_of(points).sample(points, request)[0]
 
 
 @overload
 def sample_ragged(
-    points: Rows, offsets: Integers, counts: Integers, *, start: Integers | None = ...
+    points: Rows, offsets: Integers, counts: Integers, *, start: Integers | None = ..., seed: Seed | None = ...
 ) -> Int64Array: ...
 @overload
 def sample_ragged(
-    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = ...
+    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = ..., seed: Seed | None = ...
 ) -> ArrayT: ...
 def sample_ragged(
-    points: Any, offsets: Integers, counts: Integers, *, start: Integers | None = None
+    points: Any, offsets: Integers, counts: Integers, *, start: Integers | None = None, seed: Seed | None = None
 ) -> Any:
-    """Sample concatenated clouds of different lengths.
+    """Sample concatenated clouds of different lengths, as ``sample(points, counts, offsets=offsets)``.
 
     Parameters
     ----------
@@ -379,6 +401,8 @@ def sample_ragged(
         Number of samples of each cloud.
     start : array of int, (B,) or (B, S), optional
         Start of each cloud, relative to its first row; 0 unless set.
+    seed : int or torch.Generator, optional
+        As for ``sample``.
 
     Returns
     -------
@@ -397,5 +421,16 @@ def sample_ragged(
     >>> farpoint.sample_ragged(points, [0, 2, 5], [1, 2])
     array([0, 2, 4])
     """
-    ends, requested = integer_arrays.listed(offsets, "offsets"), integer_arrays.listed(counts, "counts")
-    return library_of(points).sample_ragged(points, ends, requested, start)
+    return _sample_concatenated(points, offsets, counts, None, start, seed, "auto")
+
+
+def _sample_concatenated(
+    points: Any, offsets: Any, count: Any, ratio: Any, start: Any, seed: Any, algorithm: str
+) -> Any:
+    ends = integer_arrays.listed(offsets, "offsets")
+    lengths = [end - begin for begin, end in zip(ends, ends[1:])]
+    counts, seed = ragged_counts(count, ratio, lengths), seed_without_start(seed, start)
+    if seed is not None:
+        start = drawn_starts(seed, lengths)
+    _arguments.exact(algorithm)
+    return library_of(points).sample_ragged(points, ends, counts, start, algorithm)

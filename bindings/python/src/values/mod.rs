@@ -35,10 +35,11 @@ fn about([clouds, rows, places, k, channels]: Sizes) -> String {
 /// Runs an operator without the GIL; `about` describes its arguments in errors.
 fn run<R: Send>(
     py: Python<'_>,
+    threads: Option<usize>,
     about: impl FnOnce() -> String,
     work: impl FnOnce(&Cpu) -> Result<R, farpoint::Error> + Send,
 ) -> PyResult<R> {
-    let cpu = watch::cpu(None);
+    let cpu = watch::cpu(threads);
     py.detach(|| work(&cpu)).map_err(|error| error::sampling(error, &about()))
 }
 

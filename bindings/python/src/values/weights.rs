@@ -28,7 +28,7 @@ fn inverse_distance_weights<'py>(
     in_values!(distances, |distances| {
         let distances = distances.slice()?;
         let result =
-            run(py, about, |cpu| values::inverse_distance_weights(cpu, k, distances, how))?;
+            run(py, None, about, |cpu| values::inverse_distance_weights(cpu, k, distances, how))?;
         Ok(result.into_pyarray(py).into_any())
     })
 }
@@ -48,7 +48,7 @@ fn inverse_distance_weights_backward<'py>(
     in_values!(distances, |distances| {
         let grad = distances.like(grad, "gradients")?;
         let (distances, grad) = (distances.slice()?, grad.slice()?);
-        let result = run(py, about, |cpu| {
+        let result = run(py, None, about, |cpu| {
             values::inverse_distance_weights_backward(cpu, k, distances, how, grad)
         })?;
         Ok(result.into_pyarray(py).into_any())

@@ -2,12 +2,12 @@
 //! and `--one`.
 
 use crate::args::Many;
-use crate::{interrupt, messages, output};
+use crate::{interrupt, invocation, messages, output};
 use anyhow::Result;
 use farpoint_pipeline::{Done, Executor, File, Notes, Stop, answer, read_answer};
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
 /// Processes one file and prints the result for the parent process.
@@ -24,8 +24,7 @@ pub(super) fn run_isolated(file: &File) -> Option<(f64, Result<Done, String>)> {
     let (begin, name) = (Instant::now(), file.input.display());
     let failed =
         |reason: String| Some((begin.elapsed().as_secs_f64(), Err(format!("{name}: {reason}"))));
-    let output = std::env::current_exe().and_then(|program| {
-        let mut command = Command::new(program);
+    let output = invocation::command().and_then(|mut command| {
         command.args(arguments(file)).stdin(Stdio::null()).stderr(Stdio::inherit()).output()
     });
     match output {
@@ -40,7 +39,7 @@ pub(super) fn run_isolated(file: &File) -> Option<(f64, Result<Done, String>)> {
 
 /// Returns the arguments of this process, with `--one` behind the name of the command.
 fn arguments(file: &File) -> Vec<OsString> {
-    let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let mut arguments = invocation::arguments().to_vec();
     let command = arguments.iter().position(|argument| {
         ["sample", "order", "convert"].iter().any(|command| argument == *command)
     });

@@ -1,6 +1,6 @@
 """Arrays of any library. ``interface`` is the protocol of a library; ``numpy`` handles everything in host memory,
-``torch`` PyTorch tensors, ``cuda`` other arrays on a GPU. Dispatch between them happens only
-here. No library is imported unless one of its arrays is passed."""
+``torch`` PyTorch tensors, ``cuda`` other arrays on a GPU, ``jax_traced`` what JAX traces. Dispatch between them
+happens only here. No library is imported unless one of its arrays is passed."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ def library_of(array: Any) -> Library:
         if not lazy_torch.is_compiling():
             _by_type.update(dict.fromkeys(lazy_torch.plain_types(), torch))
         return torch
+    if conversion.is_traced(array):
+        from . import jax_traced
+
+        return jax_traced
     if conversion.is_on_gpu(array):
         from . import cuda
 
@@ -59,6 +63,9 @@ def library_of_values(values: Any, *others: Any) -> Library:
     if all([other is None or _by_type.get(type(other)) is library for other in others]):
         return library
     tensors = lazy_torch.is_tensor(values)
+    traced = [part for part in (values, *others) if conversion.is_traced(part)]
+    if traced and not tensors:  # others may be constants
+        return library_of(traced[0])
     for other in others:
         if other is None or (tensors and lazy_torch.is_tensor(other)):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ def name(array: Any) -> str:
     if hasattr(array, "dtype"):
         words.append(f"and type {array.dtype}")
     return " ".join(words)
+
+
+def is_traced(array: Any) -> bool:
+    """Returns whether JAX traces this array, which then has a shape and no values."""
+    jax: Any = sys.modules.get("jax")
+    return hasattr(jax, "core") and isinstance(array, jax.core.Tracer)
 
 
 def is_on_gpu(array: Any) -> bool:
@@ -66,7 +73,7 @@ def to_numpy(array: Any) -> np.ndarray:
         raise ValueError(f"the points are not an array of numbers ({name(array)}): {error}") from None
     # Lists of integers are converted like other numbers.
     if converted.dtype.kind in "iu" and isinstance(array, (list, tuple)):
-        converted = _as_float64(converted)
+        converted = _as_float64(converted, "points")
     if converted.dtype.kind == "O":
         raise TypeError(
             f"the points must be an array of float32 or float64, not of objects ({name(array)})"
@@ -83,7 +90,7 @@ def points_of(array: Any) -> np.ndarray:
         array = array.astype(np.float64)
     converted = native(to_numpy(array))
     if converted.dtype.kind in "iu":
-        return _as_float64(converted)
+        return _as_float64(converted, "points")
     if converted.dtype == np.float16:
         return converted.astype(np.float32)
     if converted.dtype not in (_SINGLE, _DOUBLE):
@@ -94,12 +101,31 @@ def points_of(array: Any) -> np.ndarray:
     return converted
 
 
-def _as_float64(integers: np.ndarray) -> np.ndarray:
+def pair_of_points(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Returns both clouds or batches for the compiled module; raises unless axes and dtypes are the same."""
+    a, b = points_of(x), points_of(y)
+    if a.ndim not in (2, 3) or a.ndim != b.ndim:
+        raise ValueError(f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}")
+    if a.dtype != b.dtype:
+        raise TypeError(
+            f"both clouds must be of the same type, not {a.dtype} and {b.dtype}; integers and lists are float64, and "
+            f"float16 is float32 ({name(x)}; {name(y)})"
+        )
+    return a, b
+
+
+def values_of(array: Any, what: str) -> np.ndarray:
+    """Returns values to compute with: in native byte order, and integers as float64, as for points."""
+    converted = native(to_numpy(array))
+    return _as_float64(converted, what) if converted.dtype.kind in "iu" else converted
+
+
+def _as_float64(integers: np.ndarray, what: str) -> np.ndarray:
     converted = integers.astype(np.float64)
     is_large = integers.size and max(int(integers.max()), -int(integers.min())) > _MAX_EXACT
     if is_large and (converted.astype(integers.dtype) != integers).any():
         raise ValueError(
-            f"the points have integers that float64 does not hold exactly; subtract an origin first ({name(integers)})"
+            f"the {what} have integers that float64 does not hold exactly; subtract an origin first ({name(integers)})"
         )
     return converted
 

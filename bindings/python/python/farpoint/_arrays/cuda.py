@@ -40,7 +40,7 @@ def voxels(points: Any, request: Any, features: Any, how: str, labels: Any) -> t
     )
 
 
-def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
+def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any, algorithm: str) -> Any:
     """Raises TypeError: concatenated clouds are only supported on the CPU and for PyTorch."""
     raise TypeError(
         "concatenated clouds are sampled on the CPU or as PyTorch tensors; call sample for each "

@@ -37,8 +37,9 @@ def pair_of(x: Any, y: Any) -> tuple[Array, Array]:
         raise ValueError(
             f"both must be clouds (N, D), or batches (B, N, D) of the same B and D ({about})"
         )
-    if a.shape[0] > 0 and 0 in (a.shape[1], b.shape[1]):
-        raise ValueError(f"empty cloud; both clouds need points ({about})")
+    for which, cloud in (("first", a), ("second", b)):
+        if cloud.shape[0] > 0 and cloud.shape[1] == 0:
+            raise ValueError(f"the {which} cloud: the cloud has no usable point ({about})")
     return a, b
 
 

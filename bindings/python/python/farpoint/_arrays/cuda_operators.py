@@ -183,10 +183,10 @@ def _answer(of: Array, shape: tuple[int, ...], queue: Any) -> Any:
     return of.give(result)
 
 
-def gather(values: Any, indices: Any) -> Any:
+def gather(values: Any, indices: Any, threads: int | None) -> Any:
     """Returns the indexed rows."""
     if len(getattr(values, "shape", ())) == 1:
-        return gather(values.reshape(-1, 1), indices).reshape(indices.shape)
+        return gather(values.reshape(-1, 1), indices, threads).reshape(indices.shape)
     plan, sizes, (of, rows) = _checked(values, indices, False)
     return _answer(
         of, (*rows.shape, sizes[-1]),
@@ -194,7 +194,7 @@ def gather(values: Any, indices: Any) -> Any:
     )
 
 
-def gather_max(values: Any, indices: Any, add: Any) -> Any:
+def gather_max(values: Any, indices: Any, add: Any, threads: int | None) -> Any:
     """Returns the maximum over the indexed rows."""
     beside = () if add is None else (add,)
     plan, sizes, (of, rows, *more) = _checked(values, indices, True, *beside)
@@ -208,7 +208,7 @@ def gather_max(values: Any, indices: Any, add: Any) -> Any:
     )
 
 
-def interpolate(values: Any, indices: Any, weights: Any) -> Any:
+def interpolate(values: Any, indices: Any, weights: Any, threads: int | None) -> Any:
     """Returns weighted sums of the indexed rows."""
     plan, sizes, (of, rows, shares) = _checked(values, indices, True, weights)
     _refuse_other_type("weights", shares, np.float32 if of.dtype == np.float16 else of.dtype)

@@ -21,7 +21,7 @@ class Library(Protocol):
         """Returns indices, distances or None, and covering radius."""
 
     def sample_ragged(
-        self, points: Any, offsets: list[int], counts: list[int], start: Any
+        self, points: Any, offsets: list[int], counts: list[int], start: Any, algorithm: str
     ) -> Any:
         """Returns rows of concatenated clouds."""
 
@@ -54,13 +54,13 @@ class Library(Protocol):
     ) -> tuple[Any, Any]:
         """Returns the tree of clouds for repeated searches, and the object to keep alive with it."""
 
-    def gather(self, values: Any, indices: Any) -> Any:
+    def gather(self, values: Any, indices: Any, threads: int | None) -> Any:
         """Returns the indexed rows of values."""
 
-    def gather_max(self, values: Any, indices: Any, add: Any) -> Any:
+    def gather_max(self, values: Any, indices: Any, add: Any, threads: int | None) -> Any:
         """Returns the maximum over k rows of values, plus ``add`` if set, channel by channel."""
 
-    def interpolate(self, values: Any, indices: Any, weights: Any) -> Any:
+    def interpolate(self, values: Any, indices: Any, weights: Any, threads: int | None) -> Any:
         """Returns weighted sums of k rows of values."""
 
     def weights(self, distances: Any, power: int, eps: float) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _native, _progress
 from .._records import Reduction, Sampling, Search
 from . import selection
-from .conversion import like, name, points_of, refuse_narrow
+from .conversion import like, name, pair_of_points, points_of, refuse_narrow
 from .numpy_operators import (
     check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
 )
@@ -62,12 +62,12 @@ def _sampled(
     )
 
 
-def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
+def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any, algorithm: str) -> Any:
     """Returns rows of concatenated clouds."""
     array = points_of(points)
     starts = None if start is None else starts_of(start, True)
     rows = _native.sample_ragged(
-        array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, "auto"
+        array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, algorithm
     )
     return like(rows, points)
 
@@ -113,17 +113,13 @@ def chamfer(x: Any, y: Any, search: Search) -> Any:
 
 def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any], bool]:
     """Returns both clouds or batches with their lengths, and whether they are a pair of clouds."""
-    a, b = points_of(x), points_of(y)
-    if a.ndim not in (2, 3) or a.ndim != b.ndim:
-        raise ValueError(
-            f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}"
-        )
+    a, b = pair_of_points(x, y)
     single = a.ndim == 2
     arguments = ((search.x_lengths, "x_lengths"), (search.y_lengths, "y_lengths"))
     if single:
-        for lengths, what in arguments:
+        for (lengths, what), points in zip(arguments, (x, y)):
             if lengths is not None:
-                raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+                raise ValueError(f"{what} are for a batch of shape (B, N, D) ({name(points)})")
         return (a, b, None, None), True
     x_lengths, y_lengths = (lengths_of(lengths, what) for lengths, what in arguments)
     return (a, b, x_lengths, y_lengths), False

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _native
 from .._records import Clouds, Neighborhood, Sides
-from .conversion import like, name, native, points_of, refuse_narrow, to_numpy
+from .conversion import like, name, native, pair_of_points, points_of, refuse_narrow, to_numpy, values_of
 from .value_shapes import Sizes, check_beside, check_shapes, sizes_of, wrong_index
 from .integer_arrays import integers, lengths_of, listed
 
@@ -40,11 +40,7 @@ def _answer(x: Any, results: tuple[Any, Any, Any], plain: bool) -> tuple[Any, An
 def _clouds(x: Any, y: Any, sides: Sides) -> tuple[Clouds, Clouds]:
     """Returns both sides for the compiled module."""
     refuse_narrow(x, y)
-    a, b = points_of(x), points_of(y)
-    if a.ndim not in (2, 3) or a.ndim != b.ndim:
-        raise ValueError(
-            f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}"
-        )
+    a, b = pair_of_points(x, y)
     same = x is y and sides.x_lengths is sides.y_lengths and sides.x_offsets is sides.y_offsets
     lengths = _lengths(sides.y_lengths, b, "y_lengths")
     searched = Clouds(b, lengths, _offsets(sides.y_offsets, "y_offsets"), sides.tree)
@@ -63,7 +59,7 @@ def tree_of(y: Any, lengths: Any, offsets: Any, threads: int | None) -> tuple[An
 
 def _lengths(lengths: Any, points: np.ndarray, what: str) -> list[int] | None:
     if lengths is not None and points.ndim == 2:
-        raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+        raise ValueError(f"{what} are for a batch of shape (B, N, D) ({name(points)})")
     return lengths_of(lengths, what)
 
 
@@ -74,15 +70,15 @@ def _offsets(offsets: Any, what: str) -> list[int] | None:
 # --------------------------------------------------------------------------------------- values
 
 
-def gather(values: Any, indices: Any) -> Any:
+def gather(values: Any, indices: Any, threads: int | None) -> Any:
     """Returns the indexed rows."""
     of = native(to_numpy(values))
     if of.ndim == 1:
-        return like(gather(of.reshape(-1, 1), indices)[..., 0], values)
+        return like(gather(of.reshape(-1, 1), indices, threads)[..., 0], values)
     if of.dtype.kind in "iub":
         return like(_gather_integers(of, indices), values)
     of, rows, sizes = _values(of, indices, False)
-    result = _native.values_gather(sizes, _working(of), rows)
+    result = _native.values_gather(sizes, _working(of), rows, threads)
     return _like(result, of, (*rows.shape, sizes[-1]), values)
 
 
@@ -99,35 +95,36 @@ def _gather_integers(of: np.ndarray, indices: Any) -> np.ndarray:
     return result
 
 
-def gather_max(values: Any, indices: Any, add: Any) -> Any:
+def gather_max(values: Any, indices: Any, add: Any, threads: int | None) -> Any:
     """Returns the maximum over the indexed rows."""
     of, rows, sizes = _values(values, indices, True)
     more = None
     if add is not None:
-        more = native(to_numpy(add))
+        more = values_of(add, "terms to add")
         _refuse_other_type("add", more, of)
         check_beside("add", more, (*rows.shape, sizes[-1]), partial(_about, of, rows))
         more = _working(more)
-    result, _ = _native.values_gather_max(sizes, _working(of), rows, more)
+    result, _ = _native.values_gather_max(sizes, _working(of), rows, more, threads)
     return _like(result, of, (*rows.shape[:-1], sizes[-1]), values)
 
 
-def interpolate(values: Any, indices: Any, weights: Any) -> Any:
+def interpolate(values: Any, indices: Any, weights: Any, threads: int | None) -> Any:
     """Returns weighted sums of the indexed rows."""
     of, rows, sizes = _values(values, indices, True)
-    shares = native(to_numpy(weights))
+    shares = values_of(weights, "weights")
     if not (of.dtype == np.float16 and shares.dtype == np.float32):
         _refuse_other_type("weights", shares, of)
     check_beside("weights", shares, rows.shape, partial(_about, of, rows))
-    result = _native.values_interpolate(sizes, _working(of), rows, _working(shares))
+    result = _native.values_interpolate(sizes, _working(of), rows, _working(shares), threads)
     return _like(result, of, (*rows.shape[:-1], sizes[-1]), values)
 
 
 def weights(distances: Any, power: int, eps: float) -> Any:
     """Returns the weights of neighbors at these distances."""
-    array = native(to_numpy(distances))
+    array = values_of(distances, "distances")
+    array = array.astype(np.float32) if array.dtype == np.float16 else array
     if array.dtype not in (np.float32, np.float64):
-        raise TypeError(f"distances must be float32 or float64, not {name(distances)}")
+        raise TypeError(f"distances must be float32, float64, float16 or integers, not {name(distances)}")
     if array.ndim == 0:
         raise ValueError("distances must be of shape (..., k), not a number")
     result = _native.values_weights(array.shape[-1], np.ascontiguousarray(array), power, eps)
@@ -145,12 +142,12 @@ def check_indices(indices: Any, rows: int) -> None:
 
 def _values(values: Any, indices: Any, has_k_axis: bool) -> tuple[np.ndarray, np.ndarray, Sizes]:
     """Returns values, indices for the compiled module, and sizes."""
-    of = native(to_numpy(values))
+    of = values_of(values, "values")
     rows = np.asarray(indices)
     if rows.dtype not in (np.int64, np.int32):
         rows = integers(indices, "indices")
     if of.dtype not in (np.float32, np.float64, np.float16):
-        raise TypeError(f"values must be float16, float32 or float64 ({_about(of, rows)})")
+        raise TypeError(f"values must be float16, float32 or float64, or integers ({_about(of, rows)})")
     check_shapes(of, rows, has_k_axis, partial(_about, of, rows))
     return of, np.ascontiguousarray(rows), sizes_of(of, rows)
 

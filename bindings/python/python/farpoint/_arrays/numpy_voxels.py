@@ -34,9 +34,9 @@ def voxels(points: Any, request: Voxelization, features: Any, how: str, labels: 
     of_features = of_labels = None
     if features is not None:
         values = native(to_numpy(features))
-        of_features = like(reduced(values, found, how), features)
+        of_features = like(reduced(values, found, how, request.threads), features)
     if labels is not None:
-        of_labels = like(most_frequent(labels, found), labels)
+        of_labels = like(most_frequent(labels, found, request.threads), labels)
     arrays = [like(array, points) for array in found[:5]]
     offsets = None if found.offsets is None else like(found.offsets, points)
     return (*arrays, of_features, of_labels, offsets)
@@ -80,14 +80,14 @@ def _concatenated(clouds: list[Found], offsets: list[int], points: np.ndarray) -
     return Found(*joined)._replace(offsets=ends)
 
 
-def reduced(values: np.ndarray, found: Found, how: str) -> np.ndarray:
+def reduced(values: np.ndarray, found: Found, how: str, threads: int | None) -> np.ndarray:
     """Returns the values of each voxel: their "mean" or "max", or those of the chosen rows by "pick"."""
     if values.ndim == found.inverse.ndim:
-        alone: np.ndarray = reduced(values[..., np.newaxis], found, how)[..., 0]
+        alone: np.ndarray = reduced(values[..., np.newaxis], found, how, threads)[..., 0]
         return alone
     check_values(values, found.inverse)
     if how == "pick":
-        picked: np.ndarray = gather(values, found.indices)
+        picked: np.ndarray = gather(values, found.indices, threads)
         return picked
     if values.dtype not in _FLOATS:
         raise TypeError(
@@ -98,19 +98,19 @@ def reduced(values: np.ndarray, found: Found, how: str) -> np.ndarray:
     sizes = sizes_of(wide, found)
     rows, wide = np.ascontiguousarray(found.inverse), np.ascontiguousarray(wide)
     if how == "mean":
-        result = _native.values_scatter_mean(sizes, wide, rows)
+        result = _native.values_scatter_mean(sizes, wide, rows, threads)
     else:
-        result, _ = _native.values_scatter_max(sizes, wide, rows)
+        result, _ = _native.values_scatter_max(sizes, wide, rows, threads)
     return result.reshape(*found.counts.shape, wide.shape[-1]).astype(values.dtype, copy=False)
 
 
-def most_frequent(labels: Any, found: Found) -> np.ndarray:
+def most_frequent(labels: Any, found: Found, threads: int | None) -> np.ndarray:
     """Returns the most frequent label of each voxel, -1 for padding."""
     of = integers(labels, "labels")
     if of.shape != found.inverse.shape:
         raise ValueError(f"labels must be of shape {found.inverse.shape}, as the points, not {of.shape}")
-    rows = np.ascontiguousarray(found.inverse)
-    result = _native.values_scatter_mode(sizes_of(of[..., np.newaxis], found), np.ascontiguousarray(of), rows, -1)
+    sizes, rows = sizes_of(of[..., np.newaxis], found), np.ascontiguousarray(found.inverse)
+    result = _native.values_scatter_mode(sizes, np.ascontiguousarray(of), rows, -1, threads)
     return result.reshape(found.counts.shape)
 
 

@@ -17,11 +17,12 @@ from .._torch import chamfer_cached, memory, neighbors, shape_cache
 from .._torch import search as searching
 from .._torch.calls import wants_gradient
 from .._torch.lazy_torch import is_compiling
+from .._torch.transfer import numbers
 from . import integer_arrays
 from .conversion import name, to_numpy
 from .torch_approximate import sample_approximate
 from .torch_arguments import (
-    about, check_threads, checked, checked_pair, lengths_of,
+    about, check_threads, checked, checked_pair, lengths_of, refuse_meta,
 )
 from .torch_arguments import fill as fill_tensor
 from .torch_operators import (
@@ -119,9 +120,19 @@ def _lengths(values: Any, cloud: Tensor) -> Tensor:
     return lengths
 
 
+def offsets_of_rows(rows: Tensor, offsets: Any) -> Tensor:
+    """Returns the offsets of each cloud in ``rows`` of concatenated clouds, which follow one another; does not read
+    them."""
+    if not isinstance(offsets, Tensor):
+        offsets = numbers(integer_arrays.listed(offsets, "offsets"), rows.device)
+    clouds = torch.searchsorted(offsets, rows, right=True) - 1
+    return torch.searchsorted(clouds, torch.arange(offsets.shape[0], device=rows.device))
+
+
 def on_host(points: Tensor, what: str) -> np.ndarray:
     """Returns the points as a NumPy array; raises for points on a GPU."""
     points = checked(points.detach())
+    refuse_meta(points, f"{what} on")
     if points.is_cuda:
         raise TypeError(
             f"{what} on the CPU, and the points are on a GPU ({name(points)}); call it with "

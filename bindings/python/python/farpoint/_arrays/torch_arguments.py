@@ -30,9 +30,20 @@ def checked(points: Tensor) -> Tensor:
             "the points must be a tensor of shape (N, D) or (B, N, D) with D at least 1 "
             f"({about(points)})"
         )
-    if not (points.is_cpu or points.is_cuda):
+    if not is_supported(points):
         raise TypeError(f"the points must be on the CPU or on a CUDA device ({about(points)})")
     return points if is_kernel_type else points.float()
+
+
+def is_supported(tensor: Tensor) -> bool:
+    """Returns whether operators support the device of the tensor; on the device "meta" they return shapes."""
+    return tensor.is_cpu or tensor.is_cuda or tensor.is_meta
+
+
+def refuse_meta(tensor: Tensor, what: str) -> None:
+    """Raises for tensors without data."""
+    if tensor.is_meta:
+        raise TypeError(f"{what} the data, which tensors on the device meta do not have ({about(tensor)})")
 
 
 def about(points: Tensor) -> str:
@@ -57,8 +68,9 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
             "both must be clouds (N, D), or batches (B, N, D) of the same B and D "
             f"({about_pair(x, y)})"
         )
-    if (shape[-2] == 0 or other[-2] == 0) and not (batch and shape[0] == 0):
-        raise ValueError(f"empty cloud; both clouds need points ({about_pair(x, y)})")
+    for which, cloud in (("first", x), ("second", y)):
+        if cloud.shape[-2] == 0 and not (batch and shape[0] == 0):
+            raise ValueError(f"the {which} cloud: the cloud has no usable point ({about_pair(x, y)})")
     return x, y
 
 
@@ -91,7 +103,8 @@ def in_range(request: Sampling) -> Sampling:
     """Returns seed and threads for operators, as signed 64-bit integers."""
     seed = request.seed
     if seed is not None:
-        seed = operator.index(seed)
+        if not isinstance(seed, int):  # torch.compile replaces some ints by symbols
+            seed = operator.index(seed)
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed {seed} is outside 0..={2**64 - 1}")
         seed = seed if seed < 2**63 else seed - 2**64
@@ -119,7 +132,10 @@ def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
             raise ValueError(f"length {array.max()} is over {rows} ({about(clouds)})")
         tensor = numbers(array.tolist(), clouds.device)
     if tensor.dim() != 1 or tensor.shape[0] != clouds.shape[0]:
-        raise ValueError(f"lengths of shape {tuple(tensor.shape)} ({about(clouds)})")
+        raise ValueError(
+            f"lengths must be (B,), a number for each of {clouds.shape[0]} clouds, not of shape {tuple(tensor.shape)} "
+            f"({about(clouds)})"
+        )
     return tensor.clamp(0, rows) if clouds.is_cuda else tensor
 
 

@@ -21,7 +21,7 @@ from .._torch.transfer import numbers, sent
 from . import integer_arrays
 from .conversion import name
 from .torch_arguments import (
-    about, about_pair, check_threads, checked, lengths_of, refuse_fractions,
+    about, about_pair, check_threads, checked, is_supported, lengths_of, refuse_fractions, refuse_meta,
 )
 from .value_shapes import check_beside, check_shapes, wrong_index
 
@@ -59,13 +59,16 @@ def within(
 ) -> tuple[Tensor, ...]:
     """Returns distances and indices of all neighbors, and the offsets of each point."""
     x, y, sides = _arguments(x, y, sides, request)
+    refuse_meta(x, "the number of neighbors depends on")
     results = knn.within(x, y, sides, request)
     return (root(results[0]), *results[1:]) if plain else results
 
 
+@untraced
 def tree_of(y: Tensor, lengths: Any, offsets: Any, threads: int | None) -> tuple[Tensor, Any]:
     """Returns the tree of clouds for repeated searches, and the object to keep alive with it."""
     y = checked(y.detach() if y.requires_grad else y)
+    refuse_meta(y, "an Index depends on")
     check_threads(threads)
     if offsets is not None:
         if y.dim() == 3:
@@ -123,9 +126,7 @@ def _refuse_other_clouds(x: Tensor, y: Tensor, sides: Sides) -> None:
         raise ValueError(f"offsets are for a tensor of shape (N, D) ({about(x)})")
     has_queries = shape[-2] > 0 and not (batch and shape[0] == 0)
     if has_queries and other[-2] == 0:
-        raise ValueError(
-            f"the cloud has no usable point to be a neighbor ({about_pair(x, y)})"
-        )
+        raise ValueError(f"the second cloud: the cloud has no usable point ({about_pair(x, y)})")
 
 
 def _lengths(lengths: Any, cloud: Tensor) -> Tensor | None:
@@ -156,20 +157,20 @@ def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
 # --------------------------------------------------------------------------------------- values
 
 
-def gather(values: Tensor, indices: Tensor) -> Tensor:
+def gather(values: Tensor, indices: Tensor, threads: int | None) -> Tensor:
     """Returns the indexed rows."""
     if values.dim() == 1:
-        return gather(values.unsqueeze(-1), indices).squeeze(-1)
+        return gather(values.unsqueeze(-1), indices, threads).squeeze(-1)
     if not (values.is_floating_point() or values.is_complex()):
         return _gather_integers(values, indices)
     prepared = shape_cache.lookup("gather", _prepare_values, values, indices)
     if prepared is not None:
         if wants_gradient(values):
-            result: Tensor = operators.gather_differentiably(values, indices, prepared)
+            result: Tensor = operators.gather_differentiably(values, indices, threads, prepared)
             return result
         return of_values.answer(prepared, values, indices)
     _check(values, indices, False)
-    return operators.gather(values, _as_kernel_indices(indices))
+    return operators.gather(values, _as_kernel_indices(indices), threads)
 
 
 def _gather_integers(values: Tensor, indices: Tensor) -> Tensor:
@@ -189,28 +190,33 @@ def _gather_integers(values: Tensor, indices: Tensor) -> Tensor:
     return gathered.masked_fill(none.unsqueeze(-1), 0)
 
 
-def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
+def gather_max(
+    values: Tensor, indices: Tensor, add: Tensor | None, threads: int | None
+) -> Tensor:
     """Returns the maximum over the indexed rows."""
     prepared = shape_cache.lookup("gather_max", _prepare_values, values, indices, add)
     if prepared is not None:
         if wants_gradient(values, add):
-            result: Tensor = operators.gather_max_differentiably(values, indices, add, None)[0]
+            result: Tensor = operators.gather_max_differentiably(values, indices, add, threads, None)[0]
             return result
         return of_values.answer_max(prepared, values, indices, add)
     _check_added(values, indices, add)
-    return operators.gather_max(values, _as_kernel_indices(indices), add)
+    return operators.gather_max(values, _as_kernel_indices(indices), add, threads)
 
 
-def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
+def interpolate(
+    values: Tensor, indices: Tensor, weights: Tensor, threads: int | None
+) -> Tensor:
     """Returns weighted sums of the indexed rows."""
     prepared = shape_cache.lookup("interpolate", _prepare_values, values, indices, weights)
     if prepared is not None:
         if wants_gradient(values, weights):
-            result: Tensor = interpolation.interpolate_differentiably(values, indices, weights, prepared)
+            result: Tensor
+            result = interpolation.interpolate_differentiably(values, indices, weights, threads, prepared)
             return result
         return of_values.answer(prepared, values, indices, weights)
     weights = _checked_weights(values, indices, weights)
-    return interpolation.interpolate(values, _as_kernel_indices(indices), weights)
+    return interpolation.interpolate(values, _as_kernel_indices(indices), weights, threads)
 
 
 def _prepare_values(
@@ -254,6 +260,7 @@ def _check_distances(distances: Tensor) -> None:
 def check_indices(indices: Tensor, rows: int) -> None:
     """Raises IndexError if an index is neither -1 nor a row."""
     refuse_fractions(indices, "indices")
+    refuse_meta(indices, "check_indices reads")
     wrong = ((indices < -1) | (indices >= rows)).reshape(-1)
     count = int(wrong.sum())
     if count:
@@ -268,7 +275,7 @@ def _check(values: Tensor, indices: Tensor, has_k_axis: bool, types: tuple[torch
             "values must be float32, float64, float16 or bfloat16 "
             f"({_about(values, indices)})"
         )
-    if values.device != indices.device or not (values.is_cpu or values.is_cuda):
+    if values.device != indices.device or not is_supported(values):
         raise TypeError(
             f"values and indices must be on the CPU or on one CUDA device ({_about(values, indices)})"
         )

@@ -13,15 +13,15 @@ from .. import _native
 from .._records import Sampling
 from .._torch import memory, shape_cache
 from .._torch import sampling as operators
-from .._torch.lazy_torch import untraced
+from .._torch.lazy_torch import is_compiling, untraced
 from .._torch.transfer import numbers
 from . import integer_arrays
 from .numpy import bad_rows as bad_rows_of_array
 from .numpy import sample_array
 from .torch_arguments import (
-    about, checked, checked_count, fill, in_range, lengths_of, starts_of,
+    about, checked, checked_count, fill, in_range, lengths_of, refuse_meta, starts_of,
 )
-from .torch_selected import gathered, named, sample_on_cpu
+from .torch_selected import gathered, is_traceable, named, sample_on_cpu, traced
 
 
 def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
@@ -37,10 +37,11 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     batch = points.dim() == 3
     if request.lengths is not None and not batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(points)})")
+    can_trace = (points.is_meta or is_compiling()) and is_traceable(points, request)
     if request.selected is None:
         results = _chosen(points, request)
-    elif points.is_cuda:
-        cloud, rows, gathered_request = gathered(points, request)
+    elif can_trace or points.is_cuda:
+        cloud, rows, gathered_request = (traced if can_trace else gathered)(points, in_range(request))
         results = _chosen(cloud, gathered_request)
         results = (named(rows, results[0]), *results[1:])
     else:
@@ -100,6 +101,7 @@ def _sample_by_operator(points: Tensor, request: Sampling) -> tuple[Any, Any, An
 def _sample_eagerly(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Samples to a spacing or without skipped rows, where the number of samples depends on the data, or with a
     progress bar."""
+    refuse_meta(points, "spacing, on_bad and progress need")
     if request.spacing is None:
         checked_count(points, request)
     if points.is_cuda and request.skip_bad:
@@ -192,6 +194,7 @@ def _sample_finite_rows_of_cloud(cloud: Tensor, request: Sampling) -> tuple[Any,
 def bad_rows(points: Tensor) -> tuple[list[int], list[int]]:
     """Returns the number of non-finite rows of each cloud, and the first of them."""
     points = checked(points.detach())
+    refuse_meta(points, "check reads")
     if points.is_cpu:
         return bad_rows_of_array(points.numpy())
     clouds, strides = memory.addressable(points if points.dim() == 3 else points.unsqueeze(0))
@@ -206,7 +209,7 @@ def bad_rows(points: Tensor) -> tuple[list[int], list[int]]:
 
 
 def sample_ragged(
-    points: Tensor, offsets: list[int], counts: list[int], start: Any
+    points: Tensor, offsets: list[int], counts: list[int], start: Any, algorithm: str
 ) -> Tensor:
     """Samples ``counts[k]`` of the rows ``offsets[k]:offsets[k + 1]`` of an (N, D) tensor for each k, and returns
     rows of the tensor, concatenated. Starts (B, S) are relative to the cloud's first row."""
@@ -232,7 +235,7 @@ def sample_ragged(
         starts = start.unsqueeze(-1)
     result: Tensor = operators.sample_ragged(
         points, numbers(offsets, device), numbers(counts, device), starts, sum(counts),
-        max(lengths, default=0), "auto",
+        max(lengths, default=0), algorithm,
     )
     return result
 

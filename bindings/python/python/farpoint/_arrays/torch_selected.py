@@ -11,13 +11,14 @@ from .._records import Sampling
 from .._torch.lazy_torch import untraced
 from . import selection
 from .numpy import sample_array
-from .torch_arguments import about, in_range
+from .torch_arguments import about, in_range, lengths_of, refuse_meta
 
 
 @untraced
 def sample_on_cpu(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Returns indices, distances or None, and covering radius."""
     in_range(request)
+    refuse_meta(points, "rows and mask need")
     indices, distances, radius = sample_array(points.numpy(), request._replace(out=None))
     return (
         torch.from_numpy(indices),
@@ -35,6 +36,32 @@ def gathered(points: Tensor, request: Sampling) -> tuple[Tensor, Tensor, Samplin
         return points[chosen], chosen, gathered_request
     clouds = torch.arange(len(points), device=points.device).unsqueeze(-1)
     return points[clouds, chosen], chosen, gathered_request
+
+
+def is_traceable(points: Tensor, request: Sampling) -> bool:
+    """Returns whether the shape of the result does not depend on the mask, so that ``torch.compile`` can trace it."""
+    selected = request.selected
+    has_mask = selected is not None and isinstance(selected.mask, Tensor)
+    return has_mask and points.dim() == 3 and request.count is not None and request.start is None
+
+
+def traced(points: Tensor, request: Sampling) -> tuple[Tensor, Tensor, Sampling]:
+    """Returns what ``gathered`` does for a mask of a batch, without reading it: of each cloud the selected rows first,
+    then all others as padding."""
+    selected = request.selected
+    assert selected is not None
+    mask: Tensor = selected.mask
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be a tensor of bool, not {mask.dtype}; for row numbers pass rows")
+    if mask.shape != points.shape[:-1]:
+        raise ValueError(f"the mask is of shape {tuple(mask.shape)}, not {tuple(points.shape[:-1])} ({about(points)})")
+    mask = mask.to(points.device)
+    if request.lengths is not None:
+        lengths = lengths_of(request.lengths, points)
+        mask = mask & (torch.arange(points.shape[1], device=points.device) < lengths.unsqueeze(-1))
+    rows = mask.logical_not().to(torch.uint8).argsort(dim=-1, stable=True)
+    cloud = points.gather(1, rows.unsqueeze(-1).expand(points.shape))
+    return cloud, rows, request._replace(selected=None, start=0, out=None, lengths=mask.sum(dim=-1))
 
 
 def named(rows: Tensor, indices: Tensor) -> Tensor:

@@ -12,7 +12,8 @@ Modules from the bottom up, each using only earlier ones:
 * ``shape_cache``: cache of plans for repeated calls.
 * ``values_kernels``, ``knn_kernels``: kernels of the point operators, on the CPU and on a GPU; ``calls``:
   dispatch between kernel and operator.
-* ``values``, ``interpolation``, ``knn``: the point operators with their gradients.
+* ``formulas``: the point operators by PyTorch's own operations, for what ``torch.compile`` traces.
+* ``values``, ``interpolation``, ``knn``: the point operators with their derivatives.
 * ``derivatives``: higher derivatives of nearest distances, and derivatives inside ``torch.func``.
 * ``search``: nearest points, dispatched to one of these.
 * ``chamfer``: the Chamfer distance as one operator.

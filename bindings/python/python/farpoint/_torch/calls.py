@@ -17,13 +17,14 @@ def is_plain(*tensors: Tensor | None) -> bool:
 
 
 def differentiably(kernel: Any, backward: Any, keep: Any, answer: Any = None) -> Any:
-    """Returns a kernel with its gradient, bypassing the operator, for calls that only kernels would see. The last
-    argument of the call is None, or a plan cached by ``shape_cache``, from which ``answer`` computes the result."""
+    """Returns a kernel with its gradient, bypassing the operator, for calls that only kernels would see. ``keep``
+    returns the tensors that ``backward`` reads. The last argument of the call is None, or a plan cached by
+    ``shape_cache``, from which ``answer`` computes the result."""
 
     def forward(ctx: Any, *arguments_and_plan: Any) -> Any:
         *arguments, prepared = arguments_and_plan
         result = kernel(*arguments) if prepared is None or answer is None else answer(prepared, *arguments)
-        keep(ctx, arguments, result)
+        ctx.save_for_backward(*keep(ctx, arguments, result))
         return result
 
     def send(ctx: Any, *grads: Any) -> Any:

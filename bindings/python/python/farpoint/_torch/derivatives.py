@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 
 from . import fast_path
+from .formulas import distance, follow
+from .knn_kernels import tangents
 from .neighbors import match_clouds, match_clouds_backward
 from .registration import differentiate, vmapped
 
@@ -41,8 +43,7 @@ def _growth(
 ) -> Tensor:
     """Returns the tangents of the distances of x from the tangents of the clouds."""
     difference, moved = x - _taken(y, indices), of_x - _taken(of_y, indices)
-    slope = 2 * difference if norm == 2 else difference.sign()
-    return (slope * moved).sum(dim=-1).masked_fill(indices < 0, 0)
+    return tangents(difference, moved, norm).masked_fill(indices < 0, 0)
 
 
 class _Search(torch.autograd.Function):
@@ -104,11 +105,11 @@ class _Gradients(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, of_x: Any, of_y: Any, _: Any, __: Any, of_gx: Any, of_gy: Any, ___: Any) -> Any:
         x, y, ix, iy, gx, gy = ctx.saved_tensors
-        tangents = _gradients(x, y, ix, iy, of_gx, of_gy, ctx.norm)
+        results = _gradients(x, y, ix, iy, of_gx, of_gy, ctx.norm)
         if ctx.norm == 2:
             moved = _gradients(of_x, of_y, ix, iy, gx, gy, ctx.norm)
-            tangents = tangents[0] + moved[0], tangents[1] + moved[1]
-        return tangents
+            results = results[0] + moved[0], results[1] + moved[1]
+        return results
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
@@ -158,6 +159,5 @@ def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
 
 def _followed(distances: Tensor, x: Tensor, y: Tensor, indices: Tensor, norm: int) -> Tensor:
     """Returns these distances with derivatives attached."""
-    difference = x - _taken(y, indices)
-    recomputed = ((difference * difference) if norm == 2 else difference.abs()).sum(dim=-1)
-    return distances + (recomputed - recomputed.detach()).masked_fill(indices < 0, 0)
+    formula = distance(x - _taken(y, indices), norm)
+    return follow(distances, formula.masked_fill(indices < 0, 0))

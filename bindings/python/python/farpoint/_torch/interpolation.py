@@ -7,20 +7,24 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import formulas
 from . import values_kernels as kernels
 from .calls import call, differentiably, is_plain
+from .formulas import terms
 from .registration import define, differentiate_anywhere, vmapped, vmapped_along
 
 # ------------------------------------------------------------------------------- interpolate
 
 
-def _fake_interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
+def _fake_interpolate(
+    values: Tensor, indices: Tensor, weights: Tensor, threads: int | None
+) -> Tensor:
     return values.new_empty((*indices.shape[:-1], values.shape[-1]))
 
 
 def _fake_interpolate_backward(
     values: Tensor, indices: Tensor, weights: Tensor, grad: Tensor, of_values: bool,
-    of_weights: bool,
+    of_weights: bool, threads: int | None,
 ) -> tuple[Tensor, Tensor]:
     return (
         values.new_empty(values.shape if of_values else 0),
@@ -29,18 +33,19 @@ def _fake_interpolate_backward(
 
 
 interpolate_operator = define(
-    "interpolate(Tensor values, Tensor indices, Tensor weights) -> Tensor",
+    "interpolate(Tensor values, Tensor indices, Tensor weights, int? threads) -> Tensor",
     _fake_interpolate, kernels.interpolate, widens=False,
 )
 interpolate_backward_operator = define(
     "interpolate_backward(Tensor values, Tensor indices, Tensor weights, Tensor grad, "
-    "bool of_values, bool of_weights) -> (Tensor, Tensor)",
+    "bool of_values, bool of_weights, int? threads) -> (Tensor, Tensor)",
     _fake_interpolate_backward, kernels.interpolate_backward, widens=False,
 )
 
 
-def _keep_interpolate(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    ctx.save_for_backward(*inputs)
+def _keep_interpolate(ctx: Any, inputs: tuple[Any, ...], output: Any) -> tuple[Tensor, ...]:
+    ctx.threads = inputs[3]
+    return inputs[:3]
 
 
 def _send_interpolate(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
@@ -48,13 +53,24 @@ def _send_interpolate(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     needed = ctx.needs_input_grad[0], ctx.needs_input_grad[2]
     plain = is_plain(values, indices, weights, grad)
     run = kernels.interpolate_backward if plain else interpolate_backward_call
-    of_values, of_weights = run(values, indices, weights, grad, *needed)
-    return of_values if needed[0] else None, None, of_weights if needed[1] else None
+    of_values, of_weights = run(values, indices, weights, grad, *needed, ctx.threads)
+    return of_values if needed[0] else None, None, of_weights if needed[1] else None, None
 
 
-def _keep_interpolate_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    ctx.save_for_backward(*inputs[:4])
-    ctx.wanted = inputs[4:]
+def _push_interpolate(
+    ctx: Any, of_values: Tensor, _: Any, of_weights: Tensor, __: Any
+) -> Tensor:
+    values, indices, weights = ctx.saved_tensors
+    tangent: Tensor = interpolate_call(of_values, indices, weights, ctx.threads)
+    tangent = tangent + interpolate_call(values, indices, of_weights, ctx.threads)
+    return tangent
+
+
+def _keep_interpolate_backward(
+    ctx: Any, inputs: tuple[Any, ...], output: Any
+) -> tuple[Tensor, ...]:
+    ctx.wanted, ctx.threads = inputs[4:6], inputs[6]
+    return inputs[:4]
 
 
 def _send_interpolate_backward(
@@ -64,25 +80,37 @@ def _send_interpolate_backward(
     values, indices, weights, grad = ctx.saved_tensors
     to_values = to_weights = to_grad = None
     if ctx.wanted[0]:
-        to_grad = interpolate_call(of_values, indices, weights)
+        to_grad = interpolate_call(of_values, indices, weights, ctx.threads)
         to_weights = interpolate_backward_call(
-            of_values, indices, weights, grad, False, True
+            of_values, indices, weights, grad, False, True, ctx.threads
         )[1]
     if ctx.wanted[1]:
-        more = interpolate_call(values, indices, of_weights)
+        more = interpolate_call(values, indices, of_weights, ctx.threads)
         to_grad = more if to_grad is None else to_grad + more
         to_values = interpolate_backward_call(
-            values, indices, of_weights, grad, True, False
+            values, indices, of_weights, grad, True, False, ctx.threads
         )[0]
-    return to_values, None, to_weights, to_grad, None, None
+    return to_values, None, to_weights, to_grad, None, None, None
+
+
+def _push_interpolate_backward(
+    ctx: Any, of_values: Tensor, _: Any, of_weights: Tensor, of_grad: Tensor, *__: Any
+) -> tuple[Tensor, Tensor]:
+    """Returns the tangents: each gradient is linear in that of the sums, and in the other argument."""
+    values, indices, weights, grad = ctx.saved_tensors
+    how = *ctx.wanted, ctx.threads
+    first = interpolate_backward_call(values, indices, weights, of_grad, *how)
+    second = interpolate_backward_call(of_values, indices, of_weights, grad, *how)
+    return first[0] + second[0], first[1] + second[1]
 
 
 interpolate_call = differentiate_anywhere(
-    "interpolate", interpolate_operator, vmapped, _send_interpolate, _keep_interpolate
+    "interpolate", interpolate_operator, vmapped, _keep_interpolate, _send_interpolate,
+    _push_interpolate, formulas.interpolate,
 )
 interpolate_backward_call = differentiate_anywhere(
-    "interpolate_backward", interpolate_backward_operator, vmapped,
-    _send_interpolate_backward, _keep_interpolate_backward,
+    "interpolate_backward", interpolate_backward_operator, vmapped, _keep_interpolate_backward,
+    _send_interpolate_backward, _push_interpolate_backward,
 )
 
 
@@ -104,9 +132,9 @@ weights_backward_operator = define(
 )
 
 
-def _keep_weights(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    ctx.save_for_backward(inputs[0])
+def _keep_weights(ctx: Any, inputs: tuple[Any, ...], output: Any) -> tuple[Tensor, ...]:
     ctx.how = inputs[1:]
+    return inputs[:1]
 
 
 def _send_weights(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
@@ -115,57 +143,81 @@ def _send_weights(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     return run(distances, grad, *ctx.how), None, None
 
 
-def _keep_weights_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    ctx.save_for_backward(*inputs[:2])
+def _push_weights(ctx: Any, of_distances: Tensor, *_: Any) -> Tensor:
+    return _weights_moved(ctx.saved_tensors[0], of_distances, *ctx.how)
+
+
+def _keep_weights_backward(
+    ctx: Any, inputs: tuple[Any, ...], output: Any
+) -> tuple[Tensor, ...]:
     ctx.how = inputs[2:]
+    return inputs[:2]
 
 
 def _send_weights_backward(ctx: Any, of_distances: Tensor) -> tuple[Any, ...]:
-    """Returns the second derivatives by PyTorch's own operations."""
-    create_graph = torch.is_grad_enabled()
-    with torch.enable_grad():
-        parts = [part if part.requires_grad else part.detach().requires_grad_()
-                 for part in ctx.saved_tensors]
-        formula = _formula(*parts, *ctx.how)
-        sent = torch.autograd.grad(formula, parts, of_distances, create_graph=create_graph)
-    return (*sent, None, None)
+    """Returns the second derivatives, which are symmetric: as the tangents for ``of_distances``."""
+    distances, grad = ctx.saved_tensors
+    to_distances = _gradient_moved(distances, grad, of_distances, None, *ctx.how)
+    return to_distances, _weights_moved(distances, of_distances, *ctx.how), None, None
 
 
-def _formula(distances: Tensor, grad: Tensor, power: int, eps: float) -> Tensor:
-    """Returns the gradient of the distances."""
-    is_finite = distances.isfinite()
-    finite = distances.masked_fill(~is_finite, 1)
-    raised = (1 / (finite.pow(power) + eps)).masked_fill(~is_finite, 0)
-    total = raised.sum(-1, keepdim=True)
-    total = total.masked_fill(total == 0, 1)
-    weights = raised / total
+def _push_weights_backward(ctx: Any, of_distances: Tensor, of_grad: Tensor, *_: Any) -> Tensor:
+    distances, grad = ctx.saved_tensors
+    return _gradient_moved(distances, grad, of_distances, of_grad, *ctx.how)
+
+
+def _weights_moved(distances: Tensor, of_distances: Tensor, power: int, eps: float) -> Tensor:
+    """Returns the tangents of the weights."""
+    raised, total, slope = terms(distances, power, eps)
+    moved = -raised * raised * slope * of_distances
+    return (moved - raised / total * moved.sum(-1, keepdim=True)) / total
+
+
+def _gradient_moved(
+    distances: Tensor, grad: Tensor, of_distances: Tensor, of_grad: Tensor | None, power: int, eps: float
+) -> Tensor:
+    """Returns the tangents of the gradient of the distances, ``-pulled * raised * raised * slope``."""
+    raised, total, slope = terms(distances, power, eps)
+    weights, moved = raised / total, -raised * raised * slope * of_distances
+    of_total = moved.sum(-1, keepdim=True)
     pulled = (grad - (grad * weights).sum(-1, keepdim=True)) / total
-    slope = finite * 2 if power == 2 else torch.ones_like(finite)
-    return -pulled * raised * raised * slope
+    of_mean = (grad * (moved - weights * of_total) / total).sum(-1, keepdim=True)
+    of_pulled = -(of_mean + pulled * of_total) / total
+    if of_grad is not None:
+        of_pulled = of_pulled + (of_grad - (of_grad * weights).sum(-1, keepdim=True)) / total
+    tangent = of_pulled * raised * slope + 2 * pulled * moved * slope
+    if power == 2:
+        tangent = tangent + 2 * pulled * raised * of_distances
+    return -tangent * raised
 
 
 weights_call = differentiate_anywhere(
-    "inverse_distance_weights", weights_operator, vmapped_along, _send_weights, _keep_weights
+    "inverse_distance_weights", weights_operator, vmapped_along, _keep_weights, _send_weights,
+    _push_weights, formulas.weights,
 )
 weights_backward_call = differentiate_anywhere(
     "inverse_distance_weights_backward", weights_backward_operator, vmapped_along,
-    _send_weights_backward, _keep_weights_backward,
+    _keep_weights_backward, _send_weights_backward, _push_weights_backward,
 )
 
 
 # ------------------------------------------------------------------------------------- calls
 
 interpolate_differentiably = differentiably(
-    kernels.interpolate, _send_interpolate, _keep_interpolate, kernels.answer
+    kernels.interpolate, _send_interpolate, _keep_interpolate, kernels.answer_to
 )
 weights_differentiably = differentiably(kernels.weights, _send_weights, _keep_weights)
 
 
-def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
+def interpolate(
+    values: Tensor, indices: Tensor, weights: Tensor, threads: int | None
+) -> Tensor:
     """Returns weighted sums of the indexed rows, from checked arguments."""
     tensors = values, indices, weights
     result: Tensor
-    result = call(interpolate_call, kernels.interpolate, interpolate_differentiably, tensors)
+    result = call(
+        interpolate_call, kernels.interpolate, interpolate_differentiably, tensors, threads
+    )
     return result
 
 

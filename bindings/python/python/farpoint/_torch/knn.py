@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from .._records import Neighborhood, Sides
+from . import fast_path, formulas
 from . import knn_kernels as kernels
 from .calls import call, differentiably, is_plain
-from .registration import define, differentiate, differentiate_anywhere, map_by, vmapped
+from .registration import define, differentiate_anywhere, map_by, vmapped
 from .values import gather_backward_call, gather_call
 
 _ARGUMENTS = (
@@ -91,29 +92,32 @@ backward_operator = define(
 
 
 def _composed(
-    x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int
+    x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, threads: int | None
 ) -> tuple[Tensor, Tensor]:
     """Returns the gradients by differentiable operators."""
-    parts = kernels.parts(x.unsqueeze(-2) - gather_call(y, indices), grad, norm)
+    parts = kernels.parts(x.unsqueeze(-2) - gather_call(y, indices, threads), grad, norm)
     parts = parts.masked_fill((indices < 0).unsqueeze(-1), 0)
     rows = torch.arange(x.shape[-2], device=x.device).unsqueeze(-1).expand(indices.shape)
     batch = x.dim() == 3
     return (
-        gather_backward_call(rows, parts, x.shape[-2], batch),
-        gather_backward_call(indices, -parts, y.shape[-2], batch),
+        gather_backward_call(rows, parts, x.shape[-2], batch, threads),
+        gather_backward_call(indices, -parts, y.shape[-2], batch, threads),
     )
 
 
-def _keep_search(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+def _keep_search(
+    ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]
+) -> tuple[Tensor, ...]:
     ctx.mark_non_differentiable(*output[1:])
-    ctx.save_for_backward(inputs[0], inputs[1], output[1])
-    ctx.norm = Neighborhood(*inputs[7:]).norm
+    request = Neighborhood(*inputs[7:])
+    ctx.norm, ctx.threads = request.norm, request.threads
+    return inputs[0], inputs[1], output[1]
 
 
 def _send_search(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
     x, y, indices = ctx.saved_tensors
-    if torch.is_grad_enabled():
-        return (*_composed(x, y, indices, grad, ctx.norm), *_NONE)
+    if torch.is_grad_enabled() or fast_path.is_dual():
+        return (*_composed(x, y, indices, grad, ctx.norm, ctx.threads), *_NONE)
     needed = ctx.needs_input_grad[:2]
     run = kernels.backward if is_plain(x, y, indices, grad) else backward_operator
     sent = run(x, y, indices, grad, ctx.norm, *needed)
@@ -124,30 +128,58 @@ def _send_search(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
 _NONE = (None,) * (_COUNT - 2)
 
 
-def _keep_within(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+def _push_search(ctx: Any, of_x: Tensor, of_y: Tensor, *_: Any) -> tuple[Any, ...]:
+    x, y, indices = ctx.saved_tensors
+    difference, moved = [
+        a.unsqueeze(-2) - gather_call(b, indices, ctx.threads) for a, b in ((x, y), (of_x, of_y))
+    ]
+    return kernels.tangents(difference, moved, ctx.norm).masked_fill(indices < 0, 0), None, None
+
+
+def _keep_within(
+    ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]
+) -> tuple[Tensor, ...]:
     ctx.mark_non_differentiable(*output[1:])
-    ctx.save_for_backward(inputs[0], inputs[1], *output[1:])
-    ctx.norm = Neighborhood(*inputs[7:]).norm
+    request = Neighborhood(*inputs[7:])
+    ctx.norm, ctx.threads = request.norm, request.threads
+    return inputs[0], inputs[1], output[1], output[2]
+
+
+def _differences(
+    x: Tensor, y: Tensor, rows: Tensor, indices: Tensor, threads: int | None
+) -> Tensor:
+    dims = x.shape[-1]
+    difference: Tensor = gather_call(x.reshape(-1, dims), rows, threads)
+    difference = difference - gather_call(y.reshape(-1, dims), indices, threads)
+    return difference
 
 
 def _send_within(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
     x, y, indices, offsets = ctx.saved_tensors
-    dims = x.shape[-1]
-    x_rows, y_rows = x.reshape(-1, dims), y.reshape(-1, dims)
-    rows = torch.arange(x_rows.shape[0], device=x.device)
-    rows = rows.repeat_interleave(offsets.diff(), output_size=indices.shape[0])
-    if x.dim() == 3:
-        indices = indices + rows // x.shape[1] * y.shape[1]
-    parts = kernels.parts(gather_call(x_rows, rows) - gather_call(y_rows, indices), grad, ctx.norm)
-    of_x = gather_backward_call(rows, parts, x_rows.shape[0], False)
-    of_y = gather_backward_call(indices, -parts, y_rows.shape[0], False)
+    rows, indices = kernels.rows_of_pairs(x, y, indices, offsets)
+    parts = kernels.parts(_differences(x, y, rows, indices, ctx.threads), grad, ctx.norm)
+    of_x = gather_backward_call(rows, parts, x.shape[:-1].numel(), False, ctx.threads)
+    of_y = gather_backward_call(indices, -parts, y.shape[:-1].numel(), False, ctx.threads)
     return (of_x.view(x.shape), of_y.view(y.shape), *_NONE)
 
 
+def _push_within(ctx: Any, of_x: Tensor, of_y: Tensor, *_: Any) -> tuple[Any, ...]:
+    x, y, indices, offsets = ctx.saved_tensors
+    rows, indices = kernels.rows_of_pairs(x, y, indices, offsets)
+    difference, moved = [
+        _differences(a, b, rows, indices, ctx.threads) for a, b in ((x, y), (of_x, of_y))
+    ]
+    return kernels.tangents(difference, moved, ctx.norm), None, None
+
+
 search_call = differentiate_anywhere(
-    "search", search_operator, _vmapped, _send_search, _keep_search
+    "search", search_operator, _vmapped, _keep_search, _send_search, _push_search,
+    formulas.search,
 )
-differentiate("within", _send_within, _keep_within)
+within_call = differentiate_anywhere(
+    "within", within_operator, lambda _: _not_vmapped, _keep_within, _send_within, _push_within,
+    formulas.within,
+)
 
 
 # ------------------------------------------------------------------------------------- calls
@@ -165,5 +197,5 @@ def search(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[T
 
 def within(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[Tensor, ...]:
     """Returns distances, indices and offsets of all neighbors in a ball."""
-    results: tuple[Tensor, ...] = within_operator(x, y, *sides, *request)
+    results: tuple[Tensor, ...] = within_call(x, y, *sides, *request)
     return results

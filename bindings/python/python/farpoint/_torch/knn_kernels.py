@@ -282,6 +282,21 @@ def parts(difference: Tensor, grad: Tensor, norm: int) -> Tensor:
     return (grad + grad) * difference if norm == 2 else grad * difference.sign()
 
 
+def tangents(difference: Tensor, moved: Tensor, norm: int) -> Tensor:
+    """Returns the tangents of distances from the differences of the points and their tangents."""
+    slope = 2 * difference if norm == 2 else difference.sign()
+    return (slope * moved).sum(dim=-1)
+
+
+def rows_of_pairs(x: Tensor, y: Tensor, indices: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns the rows of both points of each distance of ``within``, counted across the clouds of a batch."""
+    rows = torch.arange(offsets.shape[0] - 1, device=x.device)
+    rows = rows.repeat_interleave(offsets.diff(), output_size=indices.shape[0])
+    if x.dim() == 3:
+        indices = indices + rows // x.shape[1] * y.shape[1]
+    return rows, indices
+
+
 # ----------------------------------------------------------------------------------------- trees
 
 

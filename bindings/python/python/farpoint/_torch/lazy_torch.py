@@ -41,8 +41,7 @@ def seed_of(seed: Any) -> Any:
     """Returns the seed, or 64 bits drawn from a ``torch.Generator``."""
     if seed is None or not note_torch() or not isinstance(seed, _torch.Generator):
         return seed
-    drawn = _torch.randint(-(2**63), 2**63 - 1, (), generator=seed, device=seed.device)
-    return int(drawn) % 2**64
+    return _drawn(seed)
 
 
 def is_compiling() -> bool:
@@ -62,3 +61,9 @@ def untraced(function: _Function) -> _Function:
         return function(*arguments, **options)
 
     return call  # type: ignore[return-value]
+
+
+@untraced
+def _drawn(generator: Any) -> int:
+    drawn = _torch.randint(-(2**63), 2**63 - 1, (), generator=generator, device=generator.device)
+    return int(drawn) % 2**64

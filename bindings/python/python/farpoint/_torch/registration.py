@@ -58,11 +58,22 @@ def differentiate(name: str, backward: Any, setup: Any) -> None:
 
 
 def differentiate_anywhere(
-    name: str, operator: Any, rule: Callable[..., Any], backward: Any, setup: Any
+    name: str, operator: Any, rule: Callable[..., Any], keep: Any, backward: Any, jvp: Any,
+    formula: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """Registers the gradient of an operator, and returns a function that calls it and supports the transforms of
-    ``torch.func``, too. ``rule`` returns the ``torch.vmap`` rule of a call."""
+    """Registers the gradient of an operator, and returns a function that calls it and supports forward mode and the
+    transforms of ``torch.func``, too. ``rule`` returns the ``torch.vmap`` rule of a call; ``keep`` the tensors that
+    ``backward`` and ``jvp`` read; ``formula`` a function for transforms that ``torch.compile`` traces."""
+
+    def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.save_for_backward(*keep(ctx, inputs, output))
+
     differentiate(name, backward, setup)
+
+    def setup_both(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        tensors = keep(ctx, inputs, output)
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
 
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
         return rule(apply)(info, in_dims, *arguments)
@@ -70,16 +81,21 @@ def differentiate_anywhere(
     def forward(*arguments: Any) -> Any:
         return operator(*arguments)
 
-    parts = {"forward": forward, "setup_context": setup, "backward": backward, "vmap": vmap}
+    parts = {
+        "forward": forward, "setup_context": setup_both, "backward": backward, "jvp": jvp, "vmap": vmap,
+    }
     body = {part: staticmethod(function) for part, function in parts.items()}
     function: Any = type(name, (torch.autograd.Function,), body)
-    apply = function.apply
+    apply, traced = function.apply, formula and formula(operator)
 
     def call(*arguments: Any) -> Any:
-        # torch.compile traces no autograd function inside transforms.
-        if torch.compiler.is_compiling() or not fast_path.is_transformed():
+        if torch.compiler.is_compiling():
+            from . import tracing
+
+            if traced is not None and tracing.is_differentiated():
+                return traced(*arguments)
             return operator(*arguments)
-        return apply(*arguments)
+        return apply(*arguments) if fast_path.is_transformed() else operator(*arguments)
 
     return call
 

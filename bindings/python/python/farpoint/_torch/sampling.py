@@ -14,9 +14,10 @@ from .._device_records import Output
 from . import fast_path, memory
 from .registration import define
 
+# Defaults are for callers of torch.ops.farpoint.sample, as modules that torch.jit.script compiles are.
 _ARGUMENTS = (
-    "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, int? seed, "
-    "str algorithm, int? threads)"
+    "(Tensor points, SymInt count, Tensor? lengths=None, Tensor? counts=None, Tensor? starts=None, "
+    "SymInt? seed=None, str algorithm='auto', int? threads=None)"
 )
 
 
@@ -30,18 +31,21 @@ def _fake_sample_distances(points: Tensor, count: int, *_: Any) -> tuple[Tensor,
     return points.new_empty(shape, dtype=torch.int64), points.new_empty(shape), radius
 
 
+# PyTorch passes no arguments that equal the default.
 def _on_cpu(points: Tensor, count: int, *rest: Any) -> Tensor:
-    return torch.from_numpy(_by_numpy(points, count, rest, False)[0])
+    return torch.from_numpy(_by_numpy(points, count, False, *rest)[0])
 
 
 def _on_cpu_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
-    indices, distances, radius = _by_numpy(points, count, rest, True)
+    indices, distances, radius = _by_numpy(points, count, True, *rest)
     radii = torch.as_tensor(radius, dtype=torch.float64, device="cpu")
     return torch.from_numpy(indices), torch.from_numpy(distances), radii
 
 
-def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool) -> Any:
-    lengths, counts, starts, seed, algorithm, threads = rest
+def _by_numpy(
+    points: Tensor, count: int, distances: bool, lengths: Tensor | None = None, counts: Tensor | None = None,
+    starts: Tensor | None = None, seed: int | None = None, algorithm: str = "auto", threads: int | None = None,
+) -> Any:
     return _native.sample(
         memory.array_of(points), count, None, None,
         None if starts is None else starts.numpy(), None if seed is None else seed % 2**64,
@@ -51,18 +55,19 @@ def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool
     )
 
 
-def _on_cuda(
-    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None,
-    starts: Tensor | None, seed: int | None, algorithm: str, threads: int | None,
-) -> Tensor:
-    return enqueue(points, count, lengths, counts, starts, seed, algorithm, False)[0]
+def _on_cuda(points: Tensor, count: int, *rest: Any) -> Tensor:
+    return _enqueue_all(points, count, False, *rest)[0]
 
 
-def _on_cuda_distances(
-    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None,
-    starts: Tensor | None, seed: int | None, algorithm: str, threads: int | None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    return enqueue(points, count, lengths, counts, starts, seed, algorithm, True)
+def _on_cuda_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+    return _enqueue_all(points, count, True, *rest)
+
+
+def _enqueue_all(
+    points: Tensor, count: int, distances: bool, lengths: Tensor | None = None, counts: Tensor | None = None,
+    starts: Tensor | None = None, seed: int | None = None, algorithm: str = "auto", threads: int | None = None,
+) -> tuple[Tensor, Any, Any]:
+    return enqueue(points, count, lengths, counts, starts, seed, algorithm, distances)
 
 
 def enqueue(

@@ -8,7 +8,7 @@ from torch import Tensor
 
 def sent(values: Tensor, device: torch.device) -> Tensor:
     """Returns integers as int64 on this device."""
-    if values.device == device or not values.is_cpu or torch.compiler.is_compiling():
+    if values.device == device or not values.is_cpu or device.type == "meta" or torch.compiler.is_compiling():
         return values.to(device, torch.int64)
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError(

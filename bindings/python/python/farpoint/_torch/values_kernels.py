@@ -112,11 +112,16 @@ def prepare(name: str, values: Tensor, indices: Tensor, more: Tensor | None = No
 
 
 def answer(prepared: Prepared, values: Tensor, *others: Tensor) -> Tensor:
-    """Returns the result for values, indices and further arguments of the operator."""
+    """Returns the result for values, indices and further tensors of the operator."""
     queue, device, places = prepared
     result = fast_path.maker(device)(*places, values.dtype)
     queue(None, values, *others, result)
     return result
+
+
+def answer_to(prepared: Prepared, *arguments: Any) -> Tensor:
+    """Returns the result for the arguments of an operator, whose last is the number of threads."""
+    return answer(prepared, *arguments[:-1])
 
 
 def answer_max(prepared: Prepared, values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
@@ -143,23 +148,26 @@ def prepare_weights(distances: Tensor, power: int, eps: float) -> Prepared | Non
 # --------------------------------------------------------------------------------------- gather
 
 
-def gather(values: Tensor, indices: Tensor) -> Tensor:
+def gather(values: Tensor, indices: Tensor, threads: int | None = None) -> Tensor:
     """Returns the indexed rows."""
     sizes, shape = _sizes(values, indices), (*indices.shape, values.shape[-1])
     if values.is_cpu:
-        return tensor_of(_native.values_gather(sizes, array_of(values), array_of(indices)), shape, values)
+        array = _native.values_gather(sizes, array_of(values), array_of(indices), threads)
+        return tensor_of(array, shape, values)
     plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
-    array = values.new_empty(shape)
-    plan.gather(_stream(values), values.data_ptr(), indices.data_ptr(), array.data_ptr())
-    return array
+    result = values.new_empty(shape)
+    plan.gather(_stream(values), values.data_ptr(), indices.data_ptr(), result.data_ptr())
+    return result
 
 
-def gather_backward(indices: Tensor, grad: Tensor, rows: int, batch: bool) -> Tensor:
+def gather_backward(
+    indices: Tensor, grad: Tensor, rows: int, batch: bool, threads: int | None = None
+) -> Tensor:
     """Returns the gradient of the values from that of the rows."""
     sizes = sizes_of(indices, rows, grad.shape[-1], batch)
     shape = shape_of_values(sizes, batch)
     if grad.is_cpu:
-        array = _native.values_gather_backward(sizes, array_of(indices), array_of(grad))
+        array = _native.values_gather_backward(sizes, array_of(indices), array_of(grad), threads)
         return tensor_of(array, shape, grad)
     plan, indices, grad = plan_of(grad, indices, sizes), indices.contiguous(), grad.contiguous()
     sent, scratch = grad.new_empty(shape), _scratch(plan, grad)
@@ -173,13 +181,15 @@ def gather_backward(indices: Tensor, grad: Tensor, rows: int, batch: bool) -> Te
 
 
 def gather_max(
-    values: Tensor, indices: Tensor, add: Tensor | None, keep: bool = True
+    values: Tensor, indices: Tensor, add: Tensor | None, threads: int | None, keep: bool = True
 ) -> tuple[Tensor, Tensor]:
     """Returns the largest sums and, with ``keep``, which of the k each is."""
     sizes, shape = _sizes(values, indices), (*indices.shape[:-1], values.shape[-1])
     if values.is_cpu:
         more = None if add is None else array_of(add)
-        array, which = _native.values_gather_max(sizes, array_of(values), array_of(indices), more)
+        array, which = _native.values_gather_max(
+            sizes, array_of(values), array_of(indices), more, threads
+        )
         return tensor_of(array, shape, values), torch.from_numpy(which).view(shape)
     plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
     add = None if add is None else add.contiguous()
@@ -194,14 +204,14 @@ def gather_max(
 
 def gather_max_backward(
     indices: Tensor, chosen: Tensor, grad: Tensor, rows: int, add: bool, batch: bool,
-    values: bool = True,
+    threads: int | None, values: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Returns the gradients of the values and of ``add``; empty where they are not needed."""
     sizes = sizes_of(indices, rows, grad.shape[-1], batch)
     shape, whole = shape_of_values(sizes, batch), (*indices.shape, grad.shape[-1])
     if grad.is_cpu:
         array, added = _native.values_gather_max_backward(
-            sizes, array_of(indices), array_of(chosen), array_of(grad), add
+            sizes, array_of(indices), array_of(chosen), array_of(grad), add, threads
         )
         more = grad.new_empty(0) if added is None else tensor_of(added, whole, grad)
         return tensor_of(array, shape, grad), more
@@ -219,12 +229,14 @@ def gather_max_backward(
 # ---------------------------------------------------------------------------------- interpolate
 
 
-def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
+def interpolate(
+    values: Tensor, indices: Tensor, weights: Tensor, threads: int | None
+) -> Tensor:
     """Returns weighted sums of the indexed rows."""
     sizes, shape = _sizes(values, indices), (*indices.shape[:-1], values.shape[-1])
     if values.is_cpu:
         array = _native.values_interpolate(
-            sizes, array_of(values), array_of(indices), array_of(weights)
+            sizes, array_of(values), array_of(indices), array_of(weights), threads
         )
         return tensor_of(array, shape, values)
     plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
@@ -237,14 +249,14 @@ def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
 
 def interpolate_backward(
     values: Tensor, indices: Tensor, weights: Tensor, grad: Tensor, of_values: bool,
-    of_weights: bool,
+    of_weights: bool, threads: int | None,
 ) -> tuple[Tensor, Tensor]:
     """Returns the gradients of values and weights; empty where they are not needed."""
     sizes = _sizes(values, indices)
     if values.is_cpu:
         gradients = _native.values_interpolate_backward(
             sizes, array_of(values), array_of(indices), array_of(weights), array_of(grad),
-            (of_values, of_weights),
+            (of_values, of_weights), threads,
         )
         pairs = zip(gradients, (values, weights))
         first, second = [

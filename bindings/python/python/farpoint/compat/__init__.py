@@ -20,11 +20,11 @@ if TYPE_CHECKING:  # each is imported separately: most need torch
     from . import (
         chamfer2D, chamfer3D, chamfer5D, chamfer6D, chamfer_3d, fpsample, fscore, kaolin, mmcv, open3d,
         openpoints, pointnet2_batch, pointnet2_ops, pointnet2_stack, pointops, pyg_lib, pytorch3d,
-        torch_cluster, torch_geometric,
+        torch_cluster, torch_fps, torch_geometric, torch_quickfps,
     )
 
 __all__ = [
     "chamfer2D", "chamfer3D", "chamfer5D", "chamfer6D", "chamfer_3d", "fpsample", "fscore", "kaolin", "mmcv",
     "open3d", "openpoints", "pointnet2_batch", "pointnet2_ops", "pointnet2_stack", "pointops", "pyg_lib",
-    "pytorch3d", "torch_cluster", "torch_geometric",
+    "pytorch3d", "torch_cluster", "torch_fps", "torch_geometric", "torch_quickfps",
 ]

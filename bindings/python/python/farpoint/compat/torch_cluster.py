@@ -23,7 +23,7 @@ from . import _edges
 from ._clouds import Pair, by_batches, check_ends, first_rows, rows_of
 from ._common import int_list
 from ._fps import sample_clouds
-from ._scripted import define
+from ._scripted import define, edges, rows
 from ._voxels import grid_cluster
 
 __all__ = [
@@ -305,22 +305,25 @@ def _nearest_pair(
 # Operators for torch.jit.script, which compiles neither these functions nor those that they call.
 define(
     "cluster_fps(Tensor src, Tensor? batch, Tensor ratio, bool random_start, int? batch_size, "
-    "Tensor? ptr) -> Tensor", fps,
+    "Tensor? ptr) -> Tensor", fps, rows,
 )
 define(
     "cluster_knn(Tensor x, Tensor y, int k, Tensor? batch_x, Tensor? batch_y, bool cosine, "
-    "int num_workers, int? batch_size) -> Tensor", knn,
+    "int num_workers, int? batch_size) -> Tensor", knn, edges,
 )
 define(
     "cluster_knn_graph(Tensor x, int k, Tensor? batch, bool loop, str flow, bool cosine, "
-    "int num_workers, int? batch_size) -> Tensor", knn_graph,
+    "int num_workers, int? batch_size) -> Tensor", knn_graph, edges,
 )
 define(
     "cluster_radius(Tensor x, Tensor y, float r, Tensor? batch_x, Tensor? batch_y, int? most, "
-    "int num_workers, int? batch_size, bool ignore_same_index) -> Tensor", radius,
+    "int num_workers, int? batch_size, bool ignore_same_index) -> Tensor", radius, edges,
 )
 define(
     "cluster_radius_graph(Tensor x, float r, Tensor? batch, bool loop, int? most, str flow, "
-    "int num_workers, int? batch_size) -> Tensor", radius_graph,
+    "int num_workers, int? batch_size) -> Tensor", radius_graph, edges,
 )
-define("cluster_nearest(Tensor x, Tensor y, Tensor? batch_x, Tensor? batch_y) -> Tensor", nearest)
+define(
+    "cluster_nearest(Tensor x, Tensor y, Tensor? batch_x, Tensor? batch_y) -> Tensor", nearest,
+    lambda x, *_: x.new_empty(x.shape[0], dtype=torch.int64),
+)
