@@ -3,8 +3,8 @@
 //!
 //! From the top down, each using only those below it:
 //!
-//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `voxels`, `files`, `many_files`,
-//!   `tiles`, `generate`, `command`: the functions that Python calls.
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `voxels`, `files`, `many_files`, `tiles`,
+//!   `generate`, `command`: the functions that Python calls.
 //! * `batch`, `watch`, `threads`: batches; progress and Ctrl-C; the number of threads. `shape_cache`: cache of calls.
 //! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: NumPy, DLPack, our own device memory.
 //! * `error`: errors as exceptions.

@@ -8,8 +8,8 @@ those taken: an even subset of which every prefix is an even subset.
 >>> farpoint.sample(cloud, 4).shape
 (4,)
 
-``sample`` and ``order`` choose points, ``assign`` finds the sample of each point, ``voxel_downsample`` replaces those of
-each voxel by one, ``nearest`` and ``chamfer`` compare clouds, ``knn``, ``ball_query``, ``within``,
+``sample`` and ``order`` choose points, ``assign`` finds the sample of each point, ``voxel_downsample`` replaces the points
+of each voxel by one, ``nearest`` and ``chamfer`` compare clouds, ``knn``, ``ball_query``, ``within``,
 ``gather``, ``gather_max`` and ``interpolate`` are building blocks of networks, ``read`` and ``write`` handle
 the usual files. All accept NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the CPU or a GPU,
 and return arrays of the same library on the same device. ``farpoint.compat`` has drop-in replacements

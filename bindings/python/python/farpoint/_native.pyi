@@ -452,13 +452,13 @@ def values_gather_max_backward(
     threads: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]: ...
 def values_scatter_mean(
-    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64]
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64], threads: int | None = None
 ) -> NDArray[Any]: ...
 def values_scatter_max(
-    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64]
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[np.int64], threads: int | None = None
 ) -> tuple[NDArray[Any], NDArray[np.int64]]: ...
 def values_scatter_mode(
-    sizes: _Sizes, labels: NDArray[np.int64], indices: NDArray[np.int64], none: int
+    sizes: _Sizes, labels: NDArray[np.int64], indices: NDArray[np.int64], none: int, threads: int | None = None
 ) -> NDArray[np.int64]: ...
 def voxels(
     points: NDArray[Any], request: Voxelization

@@ -16,52 +16,55 @@ type Array<'a, 'py> = &'a Bound<'py, PyUntypedArray>;
 
 /// Returns the mean of the values of each row.
 #[pyfunction]
-#[pyo3(name = "values_scatter_mean")]
+#[pyo3(name = "values_scatter_mean", signature = (sizes, values, indices, threads = None))]
 fn scatter_mean<'py>(
     py: Python<'py>,
     sizes: Sizes,
     values: Array<'_, 'py>,
     indices: Array<'_, 'py>,
+    threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let indices = Numbers::<i64>::required(indices, "indices")?;
     in_values!(values, |values| {
         let (values, indices) = (values.slice()?, indices.slice()?);
         let mean = |cpu: &_| values::scatter_mean(cpu, &shape_of(sizes), values, indices);
-        Ok(run(py, None, || about(sizes), mean)?.into_pyarray(py).into_any())
+        Ok(run(py, threads, || about(sizes), mean)?.into_pyarray(py).into_any())
     })
 }
 
 /// Returns the maxima of the values of each row, and the place of each.
 #[pyfunction]
-#[pyo3(name = "values_scatter_max")]
+#[pyo3(name = "values_scatter_max", signature = (sizes, values, indices, threads = None))]
 fn scatter_max<'py>(
     py: Python<'py>,
     sizes: Sizes,
     values: Array<'_, 'py>,
     indices: Array<'_, 'py>,
+    threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let indices = Numbers::<i64>::required(indices, "indices")?;
     in_values!(values, |values| {
         let (values, indices) = (values.slice()?, indices.slice()?);
         let max = |cpu: &_| values::scatter_max(cpu, &shape_of(sizes), values, indices);
-        let result = run(py, None, || about(sizes), max)?;
+        let result = run(py, threads, || about(sizes), max)?;
         (result.values.into_pyarray(py), result.chosen.into_pyarray(py)).into_pyobject(py)
     })
 }
 
 /// Returns the most frequent label of each row, or `none`.
 #[pyfunction]
-#[pyo3(name = "values_scatter_mode")]
+#[pyo3(name = "values_scatter_mode", signature = (sizes, labels, indices, none, threads = None))]
 fn scatter_mode<'py>(
     py: Python<'py>,
     sizes: Sizes,
     labels: Array<'_, 'py>,
     indices: Array<'_, 'py>,
     none: i64,
+    threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let indices = Numbers::<i64>::required(indices, "indices")?;
     let labels = Numbers::<i64>::required(labels, "labels")?;
     let (labels, indices) = (labels.slice()?, indices.slice()?);
     let mode = |cpu: &_| values::scatter_mode(cpu, &shape_of(sizes), labels, indices, none);
-    Ok(run(py, None, || about(sizes), mode)?.into_pyarray(py))
+    Ok(run(py, threads, || about(sizes), mode)?.into_pyarray(py))
 }

@@ -296,6 +296,7 @@ tree_of = partial(_outside, "an Index")
 check_indices = partial(_outside, "check_indices")
 sample_ragged = partial(_outside, "sample_ragged")
 sample_approximate = partial(_outside, "an approximate sampler")
+voxels = partial(_outside, "voxel_downsample, whose results differ in size,")
 bad_rows = partial(_outside, "check")
 on_host = partial(_outside, "this function")
 like = fill = on_host

@@ -34,9 +34,9 @@ def voxels(points: Any, request: Voxelization, features: Any, how: str, labels: 
     of_features = of_labels = None
     if features is not None:
         values = native(to_numpy(features))
-        of_features = like(reduced(values, found, how), features)
+        of_features = like(reduced(values, found, how, request.threads), features)
     if labels is not None:
-        of_labels = like(most_frequent(labels, found), labels)
+        of_labels = like(most_frequent(labels, found, request.threads), labels)
     arrays = [like(array, points) for array in found[:5]]
     offsets = None if found.offsets is None else like(found.offsets, points)
     return (*arrays, of_features, of_labels, offsets)
@@ -51,19 +51,16 @@ def find(points: np.ndarray, request: Voxelization) -> Found:
     if points.ndim == 2:
         return clouds[0]
     size = max((len(cloud.counts) for cloud in clouds), default=0)
-    padding = {"points": 0, "counts": 0, "inverse": -1, "indices": -1, "cells": 0}
-    shapes = {
-        "points": (size, points.shape[2]), "counts": (size,), "inverse": points.shape[1:2], "indices": (size,),
-        "cells": (size, points.shape[2]),
-    }
-    dtypes = {"points": points.dtype, "cells": np.int32}
-    padded = {}
-    for field, fill in padding.items():
-        padded[field] = np.full((len(clouds), *shapes[field]), fill, dtypes.get(field, np.int64))
-        for target, cloud in zip(padded[field], clouds):
-            array = getattr(cloud, field)
-            target[: len(array)] = array
-    return Found(**padded)
+    of_voxels, axes = (len(clouds), size), points.shape[2]
+    padded = Found(
+        np.zeros((*of_voxels, axes), points.dtype), np.zeros(of_voxels, np.int64),
+        np.full(points.shape[:2], -1, np.int64), np.full(of_voxels, -1, np.int64),
+        np.zeros((*of_voxels, axes), np.int32),
+    )
+    for k, cloud in enumerate(clouds):
+        for target, array in zip(padded[:5], cloud[:5]):
+            target[k, : len(array)] = array
+    return padded
 
 
 def _concatenated(clouds: list[Found], offsets: list[int], points: np.ndarray) -> Found:
@@ -79,17 +76,18 @@ def _concatenated(clouds: list[Found], offsets: list[int], points: np.ndarray) -
         none = np.zeros(0, np.int64)
         axes = (0, points.shape[1])
         return Found(np.zeros(axes, points.dtype), none, none, none, np.zeros(axes, np.int32), ends)
-    return Found(*[np.concatenate([cloud[field] for cloud in shifted]) for field in range(5)], ends)
+    joined = [np.concatenate(arrays) for arrays in zip(*[cloud[:5] for cloud in shifted])]
+    return Found(*joined)._replace(offsets=ends)
 
 
-def reduced(values: np.ndarray, found: Found, how: str) -> np.ndarray:
+def reduced(values: np.ndarray, found: Found, how: str, threads: int | None) -> np.ndarray:
     """Returns the values of each voxel: their "mean" or "max", or those of the chosen rows by "pick"."""
     if values.ndim == found.inverse.ndim:
-        alone: np.ndarray = reduced(values[..., np.newaxis], found, how)[..., 0]
+        alone: np.ndarray = reduced(values[..., np.newaxis], found, how, threads)[..., 0]
         return alone
     check_values(values, found.inverse)
     if how == "pick":
-        picked: np.ndarray = gather(values, found.indices, None)
+        picked: np.ndarray = gather(values, found.indices, threads)
         return picked
     if values.dtype not in _FLOATS:
         raise TypeError(
@@ -100,19 +98,19 @@ def reduced(values: np.ndarray, found: Found, how: str) -> np.ndarray:
     sizes = sizes_of(wide, found)
     rows, wide = np.ascontiguousarray(found.inverse), np.ascontiguousarray(wide)
     if how == "mean":
-        result = _native.values_scatter_mean(sizes, wide, rows)
+        result = _native.values_scatter_mean(sizes, wide, rows, threads)
     else:
-        result, _ = _native.values_scatter_max(sizes, wide, rows)
+        result, _ = _native.values_scatter_max(sizes, wide, rows, threads)
     return result.reshape(*found.counts.shape, wide.shape[-1]).astype(values.dtype, copy=False)
 
 
-def most_frequent(labels: Any, found: Found) -> np.ndarray:
+def most_frequent(labels: Any, found: Found, threads: int | None) -> np.ndarray:
     """Returns the most frequent label of each voxel, -1 for padding."""
     of = integers(labels, "labels")
     if of.shape != found.inverse.shape:
         raise ValueError(f"labels must be of shape {found.inverse.shape}, as the points, not {of.shape}")
-    rows = np.ascontiguousarray(found.inverse)
-    result = _native.values_scatter_mode(sizes_of(of[..., np.newaxis], found), np.ascontiguousarray(of), rows, -1)
+    sizes, rows = sizes_of(of[..., np.newaxis], found), np.ascontiguousarray(found.inverse)
+    result = _native.values_scatter_mode(sizes, np.ascontiguousarray(of), rows, -1, threads)
     return result.reshape(found.counts.shape)
 
 

@@ -19,7 +19,7 @@ class HashOrder(NamedTuple):
     #: (N,) voxel of each point, voxels numbered by ascending hash.
     inverse: np.ndarray
     #: (K,) number of points of each voxel.
-    count: np.ndarray
+    counts: np.ndarray
     #: (N, D) cell of each point, from 0 on if cells are counted from the lowest.
     cells: np.ndarray
 
@@ -62,8 +62,8 @@ def _ravel(cells: np.ndarray) -> np.ndarray:
 
 def drawn(order: HashOrder) -> np.ndarray:
     """Returns a row of each voxel, drawn by the global state of NumPy as the original does."""
-    if not len(order.count):
+    if not len(order.counts):
         return order.idx_sort
-    starts = np.cumsum(order.count) - order.count
-    picked: np.ndarray = order.idx_sort[starts + np.random.randint(0, order.count.max(), order.count.size) % order.count]
+    starts = np.cumsum(order.counts) - order.counts
+    picked: np.ndarray = order.idx_sort[starts + np.random.randint(0, order.counts.max(), order.counts.size) % order.counts]
     return picked

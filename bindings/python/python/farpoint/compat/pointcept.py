@@ -25,4 +25,4 @@ def grid_sample(
     beyond 32 bits raise ValueError, and so do NaN and infinity.
     """
     order = hash_order(coord, grid_size, hash_type, from_lowest=True)
-    return drawn(order), order.idx_sort, order.inverse, order.count, order.cells
+    return drawn(order), order.idx_sort, order.inverse, order.counts, order.cells

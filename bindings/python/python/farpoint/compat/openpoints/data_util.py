@@ -19,4 +19,4 @@ def voxelize(coord: Any, voxel_size: Any = 0.05, hash_type: str = "fnv", mode: i
     order = hash_order(coord, voxel_size, hash_type, from_lowest=False)
     if mode == 0:
         return drawn(order)
-    return order.idx_sort, order.inverse[order.idx_sort], order.count
+    return order.idx_sort, order.inverse[order.idx_sort], order.counts
