@@ -1,15 +1,12 @@
 //! Errors, whose messages say what to change.
 
-use thiserror::Error;
+use std::fmt;
 
 /// Every error of this crate. The messages contain the offending numbers.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// More samples than points.
-    #[error(
-        "cannot take {samples} samples from a cloud of {points} points; request at most {points}"
-    )]
     TooManySamples {
         /// Samples requested.
         samples: usize,
@@ -17,13 +14,8 @@ pub enum Error {
         points: usize,
     },
     /// The cloud has no usable point.
-    #[error("the cloud has no usable point")]
     EmptyCloud,
     /// A row holds NaN or infinity.
-    #[error(
-        "{count} of {points} rows hold NaN or infinity, the first is row {first}; \
-         remove them or set `bad_rows` to skip them"
-    )]
     BadRows {
         /// First bad row.
         first: usize,
@@ -33,7 +25,6 @@ pub enum Error {
         points: usize,
     },
     /// A start index outside the cloud.
-    #[error("start index {index} is outside the cloud of {points} points (0..={})", points - 1)]
     StartOutOfRange {
         /// The index.
         index: usize,
@@ -41,19 +32,16 @@ pub enum Error {
         points: usize,
     },
     /// A start index that names a row that was left out as bad.
-    #[error("start index {index} names a row with NaN or infinity; choose another")]
     StartIsBad {
         /// The index.
         index: usize,
     },
     /// The same start index twice.
-    #[error("start index {index} is given twice")]
     StartRepeated {
         /// The index.
         index: usize,
     },
     /// An index of a row that is not selected.
-    #[error("{what} index {index} is not one of the selected rows; pass one of them")]
     NotSelected {
         /// Kind of index: `"start"`, `"sample"` or `"nearest"`.
         what: &'static str,
@@ -61,9 +49,6 @@ pub enum Error {
         index: usize,
     },
     /// A selected row outside the cloud.
-    #[error(
-        "row {row} at place {place} of the selected rows is outside the cloud of {points} points"
-    )]
     RowOutOfRange {
         /// Position in the list, from 0.
         place: usize,
@@ -73,10 +58,6 @@ pub enum Error {
         points: usize,
     },
     /// The same row selected twice.
-    #[error(
-        "row {row} is selected twice, at places {} and {} of the list; list each row once",
-        places[0], places[1]
-    )]
     RowRepeated {
         /// The row.
         row: usize,
@@ -84,10 +65,8 @@ pub enum Error {
         places: [usize; 2],
     },
     /// An empty list of start indices.
-    #[error("the list of start indices is empty; pass at least one")]
     NoStart,
     /// More start indices than samples.
-    #[error("{starts} start indices do not fit in {samples} samples")]
     TooManyStarts {
         /// Number of start indices.
         starts: usize,
@@ -95,7 +74,6 @@ pub enum Error {
         samples: usize,
     },
     /// A level of a network with no point, or with more points than the level before it.
-    #[error("level {level} has {count} points; request 1 to {limit}, as levels must not grow")]
     BadLevel {
         /// Number of the level, from 0.
         level: usize,
@@ -105,10 +83,8 @@ pub enum Error {
         limit: usize,
     },
     /// Levels of a sample with several start points.
-    #[error("levels are those of a sample from one start, and this one has {0}; sample from one")]
     LevelsOfStarts(usize),
     /// Too few samples for a measure.
-    #[error("got {samples} samples, but at least {needed} are needed")]
     TooFewSamples {
         /// Number of samples.
         samples: usize,
@@ -116,7 +92,6 @@ pub enum Error {
         needed: usize,
     },
     /// A sample's index outside the cloud.
-    #[error("sample index {index} is outside the cloud of {points} points")]
     SampleOutOfRange {
         /// The index.
         index: usize,
@@ -124,39 +99,26 @@ pub enum Error {
         points: usize,
     },
     /// A ratio that is not between 0 and 1.
-    #[error("ratio {0} is not between 0 and 1")]
     BadRatio(f64),
     /// A spacing that is negative, NaN or infinite.
-    #[error("spacing {0} is not a finite number of at least 0")]
     BadSpacing(f64),
     /// A search for 0 neighbors.
-    #[error("0 neighbors requested; request at least 1")]
     NoNeighbors,
     /// A search for all neighbors in a ball, without a ball.
-    #[error("a search for all neighbors in a ball has no radius; set one")]
     NoBall,
     /// More neighbors than fit in memory.
-    #[error("{0} neighbors do not fit in memory; request fewer, or use smaller balls")]
     TooManyNeighbors(usize),
     /// A radius that is negative or NaN.
-    #[error("radius {0} is not a number of at least 0")]
     BadRadius(f64),
     /// Zero threads.
-    #[error("{0} threads cannot be used: {1}")]
     BadThreads(usize, String),
     /// Zero voxels per axis, or too many.
-    #[error("nvox = {0} is outside 1..=1024")]
     BadVoxels(u32),
     /// A KD-tree that is too high.
-    #[error("height {0} is above the maximum of 20 (a million buckets)")]
     BadHeight(u32),
     /// A cell size of a grid that is not a positive number.
-    #[error("cell size {0} is not a finite number above 0")]
     BadCell(f64),
     /// An edge length of a voxel that is not a positive number.
-    #[error(
-        "voxel size {size} of axis {axis} is not a finite number above 0 in the precision of the points"
-    )]
     BadVoxelSize {
         /// The axis, from 0.
         axis: usize,
@@ -164,10 +126,6 @@ pub enum Error {
         size: f64,
     },
     /// A point whose cell does not fit in 32 bits.
-    #[error(
-        "row {row} is too far away for voxels of {size} from {origin} along axis {axis}: coordinate {coordinate} \
-         lies in a cell beyond 32 bits; use larger voxels, or an origin near the points"
-    )]
     VoxelOutOfRange {
         /// The axis, from 0.
         axis: usize,
@@ -181,13 +139,10 @@ pub enum Error {
         origin: f64,
     },
     /// Bits per axis of a Morton curve out of range.
-    #[error("{0} bits per axis are outside 1..=21")]
     BadBits(u32),
     /// A window of 0 points.
-    #[error("a window of 0 points updates nothing; use at least 1")]
     BadWindow,
     /// An option that only grids have, set for another method.
-    #[error("{what} for the grid sampler, not for {method}; use a count or a ratio")]
     NotForMethod {
         /// The option, and a verb.
         what: &'static str,
@@ -195,12 +150,8 @@ pub enum Error {
         method: &'static str,
     },
     /// A start for a method that does not start at a point.
-    #[error(
-        "a start is for npdu and fastpoint, not for {0}, which does not start at a point; remove it"
-    )]
     StartNotForMethod(&'static str),
     /// An algorithm, method or option that the device does not have.
-    #[error("the {device} does not have {what}; it has {instead}")]
     NotOnDevice {
         /// Name of the algorithm, method or option.
         what: String,
@@ -210,7 +161,6 @@ pub enum Error {
         instead: String,
     },
     /// An option of an algorithm out of range.
-    #[error("{name} = {value} is outside {range}")]
     BadOption {
         /// The option.
         name: &'static str,
@@ -220,36 +170,25 @@ pub enum Error {
         range: &'static str,
     },
     /// A spacing for a sampler that keeps no distances.
-    #[error("a spacing is for exact sampling, not for {0}; use a count or a ratio")]
     SpacingNotForMethod(&'static str),
     /// More points than indices.
-    #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
     TooManyPoints(usize),
     /// Shapes, strides, lengths or offsets that do not fit each other.
-    #[error("{0}")]
     Shape(String),
     /// No memory for an array.
-    #[error(
-        "cannot allocate an array of {bytes} bytes; process fewer points at a time, or request less"
-    )]
     OutOfMemory {
         /// Bytes of the array.
         bytes: usize,
     },
     /// Indices changed by another thread during use.
-    #[error("the indices changed while in use; do not write to them from another thread")]
     IndicesChanged,
     /// An instruction set that this machine does not have.
-    #[error("the {0} instruction set is not available on this machine")]
     LevelUnavailable(crate::Level),
     /// The observer canceled the run.
-    #[error("canceled after {0} samples")]
     Cancelled(usize),
     /// The observer canceled a nearest-neighbor search.
-    #[error("canceled after {0} points")]
     SearchCancelled(usize),
     /// An error in one of two clouds.
-    #[error("the {which} cloud: {source}")]
     InPair {
         /// `"first"` or `"second"`.
         which: &'static str,
@@ -257,7 +196,6 @@ pub enum Error {
         source: Box<Error>,
     },
     /// An index of a nearest point outside the cloud.
-    #[error("nearest index {index} of row {row} is outside the cloud of {points} points")]
     NearestOutOfRange {
         /// The row.
         row: usize,
@@ -267,9 +205,6 @@ pub enum Error {
         points: usize,
     },
     /// An index of a row of values that is neither -1 nor a row.
-    #[error(
-        "index {index} at place {place} of the flattened indices is outside 0..{rows}; use -1 for none"
-    )]
     IndexOutOfRange {
         /// Position among the indices.
         place: usize,
@@ -279,11 +214,152 @@ pub enum Error {
         rows: usize,
     },
     /// An error in a cloud of a batch.
-    #[error("cloud {cloud} of the batch: {source}")]
     InBatch {
         /// Number of the cloud, from 0.
         cloud: usize,
         /// The error.
         source: Box<Error>,
     },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManySamples { samples, points } => write!(
+                f,
+                "cannot take {samples} samples from a cloud of {points} points; request at most {points}"
+            ),
+            Self::EmptyCloud => f.write_str("the cloud has no usable point"),
+            Self::BadRows { first, count, points } => write!(
+                f,
+                "{count} of {points} rows hold NaN or infinity, the first is row {first}; \
+                 remove them or set `bad_rows` to skip them"
+            ),
+            Self::StartOutOfRange { index, points } => write!(
+                f,
+                "start index {index} is outside the cloud of {points} points (0..={})",
+                points - 1
+            ),
+            Self::StartIsBad { index } => {
+                write!(f, "start index {index} names a row with NaN or infinity; choose another")
+            }
+            Self::StartRepeated { index } => write!(f, "start index {index} is given twice"),
+            Self::NotSelected { what, index } => {
+                write!(f, "{what} index {index} is not one of the selected rows; pass one of them")
+            }
+            Self::RowOutOfRange { place, row, points } => write!(
+                f,
+                "row {row} at place {place} of the selected rows is outside the cloud of {points} points"
+            ),
+            Self::RowRepeated { row, places } => write!(
+                f,
+                "row {row} is selected twice, at places {} and {} of the list; list each row once",
+                places[0], places[1]
+            ),
+            Self::NoStart => f.write_str("the list of start indices is empty; pass at least one"),
+            Self::TooManyStarts { starts, samples } => {
+                write!(f, "{starts} start indices do not fit in {samples} samples")
+            }
+            Self::BadLevel { level, count, limit } => write!(
+                f,
+                "level {level} has {count} points; request 1 to {limit}, as levels must not grow"
+            ),
+            Self::LevelsOfStarts(value) => write!(
+                f,
+                "levels are those of a sample from one start, and this one has {value}; sample from one"
+            ),
+            Self::TooFewSamples { samples, needed } => {
+                write!(f, "got {samples} samples, but at least {needed} are needed")
+            }
+            Self::SampleOutOfRange { index, points } => {
+                write!(f, "sample index {index} is outside the cloud of {points} points")
+            }
+            Self::BadRatio(value) => write!(f, "ratio {value} is not between 0 and 1"),
+            Self::BadSpacing(value) => {
+                write!(f, "spacing {value} is not a finite number of at least 0")
+            }
+            Self::NoNeighbors => f.write_str("0 neighbors requested; request at least 1"),
+            Self::NoBall => {
+                f.write_str("a search for all neighbors in a ball has no radius; set one")
+            }
+            Self::TooManyNeighbors(value) => write!(
+                f,
+                "{value} neighbors do not fit in memory; request fewer, or use smaller balls"
+            ),
+            Self::BadRadius(value) => write!(f, "radius {value} is not a number of at least 0"),
+            Self::BadThreads(value, reason) => {
+                write!(f, "{value} threads cannot be used: {reason}")
+            }
+            Self::BadVoxels(value) => write!(f, "nvox = {value} is outside 1..=1024"),
+            Self::BadHeight(value) => {
+                write!(f, "height {value} is above the maximum of 20 (a million buckets)")
+            }
+            Self::BadCell(value) => write!(f, "cell size {value} is not a finite number above 0"),
+            Self::BadVoxelSize { axis, size } => write!(
+                f,
+                "voxel size {size} of axis {axis} is not a finite number above 0 in the precision of the points"
+            ),
+            Self::VoxelOutOfRange { axis, row, coordinate, size, origin } => write!(
+                f,
+                "row {row} is too far away for voxels of {size} from {origin} along axis {axis}: coordinate {coordinate} \
+         lies in a cell beyond 32 bits; use larger voxels, or an origin near the points"
+            ),
+            Self::BadBits(value) => write!(f, "{value} bits per axis are outside 1..=21"),
+            Self::BadWindow => f.write_str("a window of 0 points updates nothing; use at least 1"),
+            Self::NotForMethod { what, method } => {
+                write!(f, "{what} for the grid sampler, not for {method}; use a count or a ratio")
+            }
+            Self::StartNotForMethod(value) => write!(
+                f,
+                "a start is for npdu and fastpoint, not for {value}, which does not start at a point; remove it"
+            ),
+            Self::NotOnDevice { what, device, instead } => {
+                write!(f, "the {device} does not have {what}; it has {instead}")
+            }
+            Self::BadOption { name, value, range } => {
+                write!(f, "{name} = {value} is outside {range}")
+            }
+            Self::SpacingNotForMethod(value) => write!(
+                f,
+                "a spacing is for exact sampling, not for {value}; use a count or a ratio"
+            ),
+            Self::TooManyPoints(value) => write!(
+                f,
+                "{value} points are more than the {max} that one cloud may have",
+                max = u32::MAX - 1
+            ),
+            Self::Shape(value) => write!(f, "{value}"),
+            Self::OutOfMemory { bytes } => write!(
+                f,
+                "cannot allocate an array of {bytes} bytes; process fewer points at a time, or request less"
+            ),
+            Self::IndicesChanged => f.write_str(
+                "the indices changed while in use; do not write to them from another thread",
+            ),
+            Self::LevelUnavailable(value) => {
+                write!(f, "the {value} instruction set is not available on this machine")
+            }
+            Self::Cancelled(value) => write!(f, "canceled after {value} samples"),
+            Self::SearchCancelled(value) => write!(f, "canceled after {value} points"),
+            Self::InPair { which, source } => write!(f, "the {which} cloud: {source}"),
+            Self::NearestOutOfRange { row, index, points } => write!(
+                f,
+                "nearest index {index} of row {row} is outside the cloud of {points} points"
+            ),
+            Self::IndexOutOfRange { place, index, rows } => write!(
+                f,
+                "index {index} at place {place} of the flattened indices is outside 0..{rows}; use -1 for none"
+            ),
+            Self::InBatch { cloud, source } => write!(f, "cloud {cloud} of the batch: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::InPair { source, .. } | Self::InBatch { source, .. } => Some(source),
+            _ => None,
+        }
+    }
 }

@@ -1,11 +1,18 @@
 //! Parsing of names: the one error of every `FromStr` of this crate.
 
-use thiserror::Error;
+use std::fmt;
 
 /// An unknown name, or an invalid value.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError(String);
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ParseError {}
 
 impl ParseError {
     pub(crate) fn new(text: impl Into<String>) -> Self {
