@@ -127,13 +127,13 @@ TEST(subsets) {
     CHECK_THROWS(invalid_argument, "600", sample(cloud, 10, by_rows));
 }
 
-TEST(bad_rows) {
+TEST(non_finite) {
     auto cloud = clouds::random<double>(100, 7);
     cloud[3][1] = std::numeric_limits<double>::quiet_NaN();
     cloud[50][2] = std::numeric_limits<double>::infinity();
-    CHECK_THROWS(bad_rows, "3", sample(cloud, 10));
+    CHECK_THROWS(non_finite, "3", sample(cloud, 10));
     SampleOptions options;
-    options.bad_rows = farpoint::BadRows::skip;
+    options.non_finite = farpoint::NonFinite::skip;
     const auto all = sample(cloud, farpoint::all(), options);
     CHECK(all.size() == 98 && all.dropped() == 2);
     CHECK(std::find(all.indices().begin(), all.indices().end(), 50) == all.indices().end());
@@ -341,9 +341,9 @@ TEST(an_index) {
     CHECK_THROWS(invalid_argument, "", (void)farpoint::Index(nothing));
     auto holed = cloud;
     holed[7][0] = std::numeric_limits<double>::quiet_NaN();
-    CHECK_THROWS(bad_rows, "7", (void)farpoint::Index(holed));
+    CHECK_THROWS(non_finite, "7", (void)farpoint::Index(holed));
     farpoint::RunOptions options;
-    options.bad_rows = farpoint::BadRows::skip;
+    options.non_finite = farpoint::NonFinite::skip;
     CHECK(farpoint::Index(holed, options).dropped() == 1);
     static_assert(!std::is_convertible_v<farpoint::Index, farpoint::Points>, "temporaries are refused");
     static_assert(std::is_convertible_v<const farpoint::Index&, farpoint::Points>);

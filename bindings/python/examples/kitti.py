@@ -31,7 +31,7 @@ print(f"{options.turn}: {len(turn):,} points, {turn.description}, with {', '.joi
 # %% Sample it
 
 begin = time.perf_counter()
-sample = farpoint.sample(turn, ratio=options.ratio, return_distances=True, on_bad="skip")
+sample = farpoint.sample(turn, ratio=options.ratio, return_distances=True, non_finite="skip")
 seconds = time.perf_counter() - begin
 kept = turn[sample.indices]
 print(f"{len(kept):,} points kept in {1e3 * seconds:.1f} ms")

@@ -10,7 +10,7 @@ use crate::{error, watch};
 use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order};
 use farpoint::backend::memory;
 use farpoint::{
-    Amount, ApproximateSampler, BadRows, Cpu, Error, On, ParseError, Points, Scalar, Start,
+    Amount, ApproximateSampler, Cpu, Error, NonFinite, On, ParseError, Points, Scalar, Start,
 };
 use numpy::ndarray::Array2;
 use numpy::{
@@ -46,7 +46,7 @@ struct Request<'py> {
     /// Number of rows used of each cloud.
     lengths: Option<Vec<usize>>,
     threads: Option<usize>,
-    skip_bad: bool,
+    skip_non_finite: bool,
     callback: Option<Py<PyAny>>,
 }
 
@@ -141,8 +141,8 @@ impl<'py> Request<'py> {
             (_, Some(ratio), _) => Amount::Ratio(ratio),
             (.., cell) => Amount::Cell(cell.unwrap_or(f64::NAN)),
         };
-        let bad_rows = if self.skip_bad { BadRows::Skip } else { BadRows::Error };
-        let mut job = ApproximateSampler::new(method, amount).bad_rows(bad_rows);
+        let non_finite = if self.skip_non_finite { NonFinite::Skip } else { NonFinite::Error };
+        let mut job = ApproximateSampler::new(method, amount).non_finite(non_finite);
         if let Some(starts) = &self.starts {
             job = job.start(start_of(starts, k)?);
         } else if let Some(seed) = self.seed.filter(|_| method.has_start()) {

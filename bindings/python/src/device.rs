@@ -69,8 +69,12 @@ fn cuda_check(py: Python<'_>, input: Input, counts: u64, firsts: u64) -> PyResul
         // cloud in both arrays, and keeps them in stream order.
         unsafe {
             match input.wide {
-                false => farpoint_cuda::check_bad(&stream, &input.batch::<f32>(), counts, firsts),
-                true => farpoint_cuda::check_bad(&stream, &input.batch::<f64>(), counts, firsts),
+                false => {
+                    farpoint_cuda::find_non_finite(&stream, &input.batch::<f32>(), counts, firsts)
+                }
+                true => {
+                    farpoint_cuda::find_non_finite(&stream, &input.batch::<f64>(), counts, firsts)
+                }
             }
         }
     });

@@ -21,7 +21,7 @@ pub(crate) fn name(error: farpoint::ParseError) -> PyErr {
 }
 
 /// End of the core's message about non-finite rows; Python's option has another name.
-const SKIP: &str = " or set `bad_rows` to skip them";
+const SKIP: &str = " or set `non_finite` to skip them";
 
 /// Converts an error of the library; `about` has the array's shape and type.
 pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
@@ -34,13 +34,13 @@ pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
             PyIndexError::new_err(format!("{error} ({about})"))
         }
         _ => {
-            let text = error.to_string().replace(SKIP, " or pass on_bad=\"skip\"");
+            let text = error.to_string().replace(SKIP, " or pass non_finite=\"skip\"");
             PyValueError::new_err(format!("{text} ({about})"))
         }
     }
 }
 
-/// Like [`sampling`], for a function without `on_bad`.
+/// Like [`sampling`], for a function without `non_finite`.
 pub(crate) fn without_skipping(error: farpoint::Error, about: &str) -> PyErr {
     match error.to_string().strip_suffix(SKIP) {
         Some(text) => PyValueError::new_err(format!("{text} ({about})")),

@@ -7,7 +7,7 @@ use crate::batch::side_by_side;
 use crate::error::room;
 use crate::{error, watch};
 use farpoint::backend::memory;
-use farpoint::{BadRows, Origin, Points, Reduce, Scalar, VoxelGrid, Voxels};
+use farpoint::{NonFinite, Origin, Points, Reduce, Scalar, VoxelGrid, Voxels};
 use numpy::ndarray::Array2;
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
@@ -33,7 +33,7 @@ struct Request {
     /// First row of each cloud of a ragged batch, then the number of rows.
     offsets: Option<Vec<usize>>,
     threads: Option<usize>,
-    skip_bad: bool,
+    skip_non_finite: bool,
 }
 
 /// Points from which a call can be stopped by Ctrl-C.
@@ -104,9 +104,9 @@ impl Request {
             Some(origin) if origin.is_empty() => Origin::Min,
             Some(origin) => Origin::At(origin.clone()),
         };
-        let bad_rows = if self.skip_bad { BadRows::Skip } else { BadRows::Error };
+        let non_finite = if self.skip_non_finite { NonFinite::Skip } else { NonFinite::Error };
         let job = VoxelGrid::per_axis(self.size.as_slice()).origin(origin).reduce(reduce);
-        Ok(job.sorted(self.sort).min_points(self.min_points).bad_rows(bad_rows))
+        Ok(job.sorted(self.sort).min_points(self.min_points).non_finite(non_finite))
     }
 }
 

@@ -129,11 +129,11 @@ def test_good_rows():
                     dict(count=30, lengths=[40, 20, 10]), dict(ratio=0.5, seed=3)):
         request = Sampling(**{
             **dict(count=None, ratio=None, spacing=None, start=0, lengths=None, algorithm="auto",
-                   seed=None, threads=None, out=None, distances=True, skip_bad=True, progress=False),
+                   seed=None, threads=None, out=None, distances=True, skip_non_finite=True, progress=False),
             **options,
         })
         actual = torch_sampling._sample_finite_rows(points, request)
-        expected = farpoint.sample(points, on_bad="skip", return_distances=True, **options)
+        expected = farpoint.sample(points, non_finite="skip", return_distances=True, **options)
         assert torch.equal(actual[0], expected.indices), options
         torch.testing.assert_close(actual[1], expected.distances)
 

@@ -223,13 +223,13 @@ def test_batches_are_clouds_one_by_one(options):
     assert approximate(np.empty((0, 5, 3)), 2, **options).shape == (0, 2)
 
 
-def test_bad_rows_and_out():
+def test_non_finite_rows_and_out():
     points = cloud(300)
     points[7] = np.inf
     for options in ALL:
         with pytest.raises(ValueError, match=r"1 of 300 rows hold NaN.*row 7.*\(300, 3\)"):
             approximate(points, 20, **options)
-        assert 7 not in approximate(points, 299, on_bad="skip", **options)
+        assert 7 not in approximate(points, 299, non_finite="skip", **options)
     out = np.empty(20, np.int64)
     assert approximate(cloud(), 20, method="morton", out=out) is out
     np.testing.assert_array_equal(out, approximate(cloud(), 20, method="morton"))
@@ -355,7 +355,7 @@ def test_an_index_is_of_the_points():
     (dict(cell=0.0, method="grid"), r"cell size 0.* \(points of shape \(50, 3\), float32\)"),
     (dict(count=51, method="random"), r"51 samples.*50 points.*\(50, 3\)"),
     (dict(count=9, method="random", threads=0), "threads is 0"),
-    (dict(count=9, method="random", on_bad="no"), "on_bad is 'no'"),
+    (dict(count=9, method="random", non_finite="no"), "non_finite is 'no'"),
     (dict(count=9, method="random", lengths=[3]), r"lengths are for a batch.*\(50, 3\)"),
     (dict(count=9, method="random", out=np.empty(8, np.int64)), r"shape \(9,\), not \(8,\)"),
 ])

@@ -204,10 +204,10 @@ def test_masked_rows_are_left_out():
     points = masked()
     good = np.setdiff1d(np.arange(50), [3, 7])
     expected = good[reference(points.data[good], 9)[0]]
-    np.testing.assert_array_equal(farpoint.sample(points, 9, on_bad="skip"), expected)
-    both = farpoint.sample(np.ma.stack([points, points]), 9, on_bad="skip")
+    np.testing.assert_array_equal(farpoint.sample(points, 9, non_finite="skip"), expected)
+    both = farpoint.sample(np.ma.stack([points, points]), 9, non_finite="skip")
     np.testing.assert_array_equal(both, [expected, expected])
-    actual = approximate(points, 48, method="morton", on_bad="skip")
+    actual = approximate(points, 48, method="morton", non_finite="skip")
     assert sorted(actual.tolist()) == good.tolist()
     assert not np.isnan(points.data).any()  # the array itself is as before
 
@@ -249,14 +249,14 @@ def test_arrays_that_another_thread_writes_to():
                 points[...] = wide[:, :3] = good
 
     calls = [
-        lambda p: farpoint.sample(p, 50), lambda p: farpoint.sample(p, 900, on_bad="skip"),
-        lambda p: farpoint.order(p[:3000], on_bad="skip"),
-        lambda p: farpoint.sample(p[:16_000].reshape(4, 4000, 3), 20, on_bad="skip", threads=2),
+        lambda p: farpoint.sample(p, 50), lambda p: farpoint.sample(p, 900, non_finite="skip"),
+        lambda p: farpoint.order(p[:3000], non_finite="skip"),
+        lambda p: farpoint.sample(p[:16_000].reshape(4, 4000, 3), 20, non_finite="skip", threads=2),
         lambda p: farpoint.quality(p, rows), lambda p: farpoint.check(p),
-        lambda p: farpoint.centroids(p, 50, on_bad="skip"),
+        lambda p: farpoint.centroids(p, 50, non_finite="skip"),
     ]
     calls += [
-        lambda p, method=method: approximate(p, 900, method=method, on_bad="skip")
+        lambda p, method=method: approximate(p, 900, method=method, non_finite="skip")
         for method in ("random", "grid", "morton", "npdu", "fastpoint")
     ]
     calls += [lambda p: farpoint.nearest(p, p), lambda p: farpoint.chamfer(p, good)]

@@ -128,7 +128,7 @@ def test_seeds_of_clouds_one_after_another(of):
     (dict(count=[0, 0, -1, 0]), ValueError, "below 0"),
     (dict(count=[1, 0, 1, 1], start=[1, 0, 1, 0], seed=3), ValueError, "start or seed"),
     (dict(count=[1, 0, 1, 1], lengths=[4]), ValueError, "lengths= cannot be combined with offsets="),
-    (dict(count=[1, 0, 1, 1], on_bad="skip", progress=True), ValueError, "progress= and on_bad= cannot be"),
+    (dict(count=[1, 0, 1, 1], non_finite="skip", progress=True), ValueError, "progress= and non_finite= cannot be"),
     (dict(count=[1, 0, 1, 1], return_distances=True), ValueError, "return_distances= cannot be"),
     (dict(count=[1, 0, 1, 1], algorithm="grid"), ValueError, "approximate"),
     (dict(count=[1, 0, 1, 1], offsets=[0, 30, 20, 80, 81]), ValueError, "rise from 0 to 81"),

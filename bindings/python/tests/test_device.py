@@ -201,7 +201,7 @@ def test_dlpack_alone(monkeypatch):
     (BATCH.transpose(1, 0, 2), dict(count=2), ValueError, "contiguous"),
     (cloud(50).astype(int), dict(count=5), TypeError, "int64"),
     (cloud(50)[0], dict(count=1), ValueError, r"\(3,\)"),
-    (cloud(50), dict(count=5, on_bad="skip"), ValueError, "skip"),
+    (cloud(50), dict(count=5, non_finite="skip"), ValueError, "skip"),
     (cloud(50), dict(ratio=2.0), ValueError, "2"),
 ])
 def test_refused(points, options, kind, text):
@@ -209,7 +209,7 @@ def test_refused(points, options, kind, text):
         farpoint.sample(Array(points), **options)
 
 
-def test_bad_rows(monkeypatch):
+def test_non_finite_rows(monkeypatch):
     def look(source, counts, firsts):
         clouds, rows, dims = source.shape
         at(counts, (clouds,))[:] = [0, 2, 0]
@@ -218,4 +218,4 @@ def test_bad_rows(monkeypatch):
     monkeypatch.setattr(_native, "cuda_check", look)
     with pytest.raises(ValueError, match="cloud 1 of the batch: 2 of 40 rows .* row 7"):
         farpoint.check(Array(BATCH))
-    assert cuda.bad_rows(Array(BATCH))[0] == [0, 2, 0]
+    assert cuda.non_finite(Array(BATCH))[0] == [0, 2, 0]

@@ -63,7 +63,7 @@ OPTIONS = [
     dict(count=9), dict(ratio=0.3), dict(spacing=0.2), dict(count=9, start=5), dict(count=9, seed=3),
     dict(count=9, start=[1, 2, 3]), dict(count=30, lengths=[400, 20, 0]), dict(count=0),
     dict(ratio=0.5, lengths=[400, 20, 1]), dict(count=9, seed=3, lengths=[400, 20, 1]),
-    dict(count=4, start=[[1, 2], [3, 4], [5, 6]]), dict(count=9, on_bad="skip"),
+    dict(count=4, start=[[1, 2], [3, 4], [5, 6]]), dict(count=9, non_finite="skip"),
     dict(count=500, lengths=[400, 20, 0]), dict(spacing=0.2, lengths=[400, 20, 5]),
     dict(ratio=0.5, lengths=[400, 20, 0], algorithm="naive"), dict(ratio=1.0, seed=8),
 ]
@@ -206,7 +206,7 @@ def test_modes_of_torch(cuda):
     assert cuda.equal(actual.indices, expected) and not actual.distances.requires_grad
 
 
-def test_bad_rows(cuda):
+def test_non_finite_rows(cuda):
     points = cloud(1000)
     points[[7, 500]] = [[np.nan], [np.inf]]
     on_gpu = cuda.from_numpy(points).cuda()
@@ -218,10 +218,10 @@ def test_bad_rows(cuda):
     with pytest.raises(ValueError, match="cloud 1 of the batch: 1 of 500 rows .* row 0"):
         farpoint.check(batch)
     for options in (dict(count=50), dict(ratio=0.5), dict(spacing=0.3), dict(count=5, start=[8, 9])):
-        result = farpoint.sample(on_gpu, on_bad="skip", **options)
-        same(result, farpoint.sample(points, on_bad="skip", **options))
+        result = farpoint.sample(on_gpu, non_finite="skip", **options)
+        same(result, farpoint.sample(points, non_finite="skip", **options))
     with pytest.raises(ValueError, match="start row has NaN"):
-        farpoint.sample(on_gpu, 5, start=7, on_bad="skip")
+        farpoint.sample(on_gpu, 5, start=7, non_finite="skip")
 
 
 @pytest.mark.parametrize("arguments, text", [

@@ -35,8 +35,8 @@ OPTIONS = [
     dict(count=400), dict(ratio=0.4), dict(count=400, start=5), dict(count=400, seed=3), dict(count=400, start=[1, 2, 3]),
     dict(count=400, lengths=[1000, 500, 0]), dict(ratio=0.5, lengths=[1000, 700, 1]), dict(count=0),
     dict(count=400, seed=3, lengths=[1000, 800, 20]), dict(count=400, start=[[1, 2], [3, 4], [5, 6]]),
-    dict(count=400, on_bad="skip"), dict(count=1200, lengths=[1000, 900, 0]), dict(count=400, first_stage="radius:nvox=16"),
-    dict(count=400, on_bad="skip", lengths=[1000, 800, 500], start=[7, 8, 9]), dict(count=1000), dict(count=9),
+    dict(count=400, non_finite="skip"), dict(count=1200, lengths=[1000, 900, 0]), dict(count=400, first_stage="radius:nvox=16"),
+    dict(count=400, non_finite="skip", lengths=[1000, 800, 500], start=[7, 8, 9]), dict(count=1000), dict(count=9),
 ]
 
 
@@ -50,7 +50,7 @@ def test_batches_and_options(cuda, filled, options, kind):
     out = cuda.empty(expected.shape, dtype=cuda.int64, device="cuda")
     assert approximate(on_gpu, method="fastpoint", out=out, **options) is out
     same(out, expected)
-    if "on_bad" not in options:
+    if "non_finite" not in options:
         index = farpoint.Index(on_gpu, y_lengths=options.get("lengths"))
         same(approximate(on_gpu, method="fastpoint", index=index, **options), expected)
 
@@ -63,14 +63,14 @@ def test_rows_that_are_far_apart(cuda):
     same(approximate(half, 900, method="fastpoint"), approximate(half.cpu().float(), 900, method="fastpoint"))
 
 
-def test_bad_rows_are_left_out(cuda):
+def test_non_finite_rows_are_left_out(cuda):
     points = cloud(2000)
     points[[3, 700]] = np.nan
     on_gpu = cuda.from_numpy(points).cuda()
-    options = dict(method="fastpoint", on_bad="skip", start=5)
+    options = dict(method="fastpoint", non_finite="skip", start=5)
     same(approximate(on_gpu, 600, **options), approximate(points, 600, **options))
     with pytest.raises(ValueError, match="start row has NaN"):
-        approximate(on_gpu, 600, method="fastpoint", on_bad="skip", start=3)
+        approximate(on_gpu, 600, method="fastpoint", non_finite="skip", start=3)
 
 
 def test_nothing_waits(cuda):

@@ -179,7 +179,7 @@ def test_numbers_of_the_host_are_not_captured(cuda, batch):
 @pytest.mark.parametrize("half", ["float16", "bfloat16"])
 def test_halves_give_what_they_give_on_the_cpu(cuda, batch, half):
     points = batch().to(getattr(cuda, half))
-    for options in (dict(count=50), dict(spacing=0.2), dict(count=50, on_bad="skip"), dict(count=50, lengths=[600, 9, 1])):
+    for options in (dict(count=50), dict(spacing=0.2), dict(count=50, non_finite="skip"), dict(count=50, lengths=[600, 9, 1])):
         actual = farpoint.sample(points, return_distances=True, **options)
         expected = farpoint.sample(points.cpu(), return_distances=True, **options)
         same(tuple(actual)[:2], [part.cuda() for part in expected[:2]])
@@ -262,7 +262,7 @@ def test_vmap_of_pairs(cuda, batch):
     same(slopes, grown.grad)
 
 
-@pytest.mark.parametrize("options", [dict(spacing=0.3), dict(count=9, on_bad="skip"), dict(count=9, lengths=[600, 9, 2])], ids=str)
+@pytest.mark.parametrize("options", [dict(spacing=0.3), dict(count=9, non_finite="skip"), dict(count=9, lengths=[600, 9, 2])], ids=str)
 def test_a_graph_breaks(cuda, batch, options):
     cuda.compiler.reset()
     call = cuda.compile(lambda p: (p * 2, farpoint.sample(p, **options), p + 1), backend="aot_eager")

@@ -10,7 +10,7 @@ pytestmark = needs_gpu
 
 CASES = [
     dict(count=300), dict(ratio=0.5), dict(spacing=0.1), dict(count=50, seed=3), dict(count=50, start=True),
-    dict(count=50, on_bad="skip"),
+    dict(count=50, non_finite="skip"),
 ]
 
 
@@ -24,7 +24,7 @@ def test_tensors(cuda, points, options):
     rows = some(len(points))
     mask = np.zeros(len(points), bool)
     mask[rows] = True
-    if options.get("on_bad"):
+    if options.get("non_finite"):
         points = points.copy()
         points[rows[[4, 8]]] = np.nan
     there = cuda.from_numpy(points).cuda()
@@ -48,7 +48,7 @@ def test_batches_of_tensors(cuda):
     starts = [int(np.flatnonzero(own)[-1]) for own in mask]
     for options in (
         dict(count=100), dict(ratio=0.5), dict(count=9, start=starts), dict(count=100, lengths=[700, 2000, 2000]),
-        dict(spacing=0.2), dict(count=9, on_bad="skip"),
+        dict(spacing=0.2), dict(count=9, non_finite="skip"),
     ):
         same(farpoint.sample(there, **options, mask=on_gpu), farpoint.sample(batch, **options, mask=mask))
 

@@ -115,11 +115,11 @@ def test_picked_features_of_any_type(cuda):
     on_gpu(cuda, points, 0.3, features=colors, reduce="first")
 
 
-def test_bad_rows(cuda):
+def test_non_finite_rows(cuda):
     points = spread((3_000, 3))
     points[70, 1], points[2_000, 2] = np.nan, np.inf
     for reduce in REDUCTIONS:
-        on_gpu(cuda, points, 0.2, reduce=reduce, on_bad="skip", origin="min")
+        on_gpu(cuda, points, 0.2, reduce=reduce, non_finite="skip", origin="min")
     with pytest.raises(ValueError, match="2 of 3000 rows hold NaN or infinity, the first is row 70"):
         farpoint.voxel_downsample(cuda.from_numpy(points).cuda(), 0.2)
 

@@ -142,7 +142,7 @@ def test_selected_and_skipped_rows(of):
             np.testing.assert_array_equal(levels.relative[level], relative if level else rows[chosen])
     points[::3, 1] = np.nan
     rows = np.flatnonzero(np.isfinite(points).all(-1))
-    levels = farpoint.sample_levels(of(points), sizes, on_bad="skip")
+    levels = farpoint.sample_levels(of(points), sizes, non_finite="skip")
     for level, (chosen, *_) in enumerate(one_by_one(points[rows], sizes)):
         np.testing.assert_array_equal(levels.indices[level], rows[chosen])
 

@@ -21,7 +21,7 @@ def scan(tmp_path):
 
 def test_through_the_disk_and_in_memory(scan, tmp_path):
     points = farpoint.read(scan).points
-    truth = farpoint.sample(points, ratio=0.25, on_bad="skip", return_distances=True)
+    truth = farpoint.sample(points, ratio=0.25, non_finite="skip", return_distances=True)
     options = {"ratio": 0.25, "start": int(truth.indices[0])}
     for name, how in [("a", {}), ("b", {"memory": "64MiB"}), ("c", {"memory": 64 << 20, "threads": 1})]:
         row = farpoint.sample_file(scan, tmp_path / f"{name}.ply", **options, **how)

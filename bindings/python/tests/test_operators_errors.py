@@ -101,7 +101,7 @@ def test_errors_have_the_shape_that_was_passed(of):
         assert "cloud 1 of the batch: " in str(error.value) or call not in calls[:3]
     with refused(ValueError, r"remove them \("):
         farpoint.sample_ragged(of(bad), [0, 4], [2])
-    with refused(ValueError, 'remove them or pass on_bad="skip"'):
+    with refused(ValueError, 'remove them or pass non_finite="skip"'):
         farpoint.sample(of(bad), 2)
     for call in calls[:6]:
         with refused(ValueError, "the second cloud: the cloud has no usable point", r"\(4, 3\)") as error:

@@ -70,10 +70,10 @@ def test_rows_with_nan():
     points[[0, 3, 1500], [0, 1, 2]] = np.nan
     with pytest.raises(ValueError, match="row 0 and 2 others of 2000 have NaN"):
         farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1)
-    compare(points, tiles=2, ratio=0.2, on_bad="skip")
-    compare(points, tiles=1, count=100, seed=3, on_bad="skip")
+    compare(points, tiles=2, ratio=0.2, non_finite="skip")
+    compare(points, tiles=1, count=100, seed=3, non_finite="skip")
     with pytest.raises(ValueError, match="start 3 has NaN"):
-        farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1, start=3, on_bad="skip")
+        farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1, start=3, non_finite="skip")
 
 
 @takes_minutes
@@ -94,8 +94,8 @@ def test_files_are_one_cloud(tmp_path):
     points = np.concatenate(parts)
     with pytest.raises(ValueError, match=r"row 900 and 0 others of 2701 .*1\.ply"):
         farpoint.ray.sample(paths, 5, tiles=2, num_cpus=0.1)
-    result = farpoint.ray.sample(paths, 500, tiles=2, num_cpus=0.1, on_bad="skip")
-    equal(result, farpoint.sample(points, 500, return_distances=True, on_bad="skip"))
+    result = farpoint.ray.sample(paths, 500, tiles=2, num_cpus=0.1, non_finite="skip")
+    equal(result, farpoint.sample(points, 500, return_distances=True, non_finite="skip"))
 
 
 @takes_minutes

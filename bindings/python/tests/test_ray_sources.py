@@ -77,7 +77,7 @@ def test_tasks_cut_what_is_large(monkeypatch):
     monkeypatch.setattr(_sources, "_MAX_LOCAL_ROWS", 100)
     points = room(4000)
     points[[0, 2500]] = np.nan
-    compare(points, ratio=0.25, on_bad="skip", seed=5)
+    compare(points, ratio=0.25, non_finite="skip", seed=5)
     with pytest.raises(ValueError, match="row 0 and 1 others of 4000 have NaN"):
         farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1)
 

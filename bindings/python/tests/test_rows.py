@@ -90,13 +90,13 @@ def test_masks_of_batches():
     assert half.shape == (2, -(-mask[0].sum() // 2))
 
 
-def test_bad_rows_have_their_own_numbers():
+def test_non_finite_rows_have_their_own_numbers():
     points = cloud()
     points[[3, 50, 200], 1] = np.nan
     rows = np.array([100, 50, 7, 3, 250, 9])
     with pytest.raises(ValueError, match="2 of 6 rows hold NaN or infinity, the first is row 50"):
         farpoint.sample(points, 2, rows=rows)
-    result = farpoint.sample(points, 4, rows=rows, on_bad="skip")
+    result = farpoint.sample(points, 4, rows=rows, non_finite="skip")
     assert sorted(result) == [7, 9, 100, 250] and result[0] == 100
     # Rows that are not selected are not looked at.
     assert len(farpoint.sample(points, 2, rows=[1, 2])) == 2

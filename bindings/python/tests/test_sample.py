@@ -56,7 +56,7 @@ def test_starts():
 def test_each_cloud_of_a_batch_draws_its_own_start():
     batch = np.stack([cloud(200)] * 12)
     for seed in (0, 11, 2**64 - 1):
-        for options in ({}, dict(lengths=[200, 9] * 6), dict(on_bad="skip"), dict(mask=np.ones((12, 200), bool))):
+        for options in ({}, dict(lengths=[200, 9] * 6), dict(non_finite="skip"), dict(mask=np.ones((12, 200), bool))):
             result = farpoint.sample(batch, 9, seed=seed, **options)
             np.testing.assert_array_equal(result[0], farpoint.sample(batch[0], 9, seed=seed))
             rows = options.get("lengths", [200] * 12)
@@ -153,7 +153,7 @@ def test_out_is_written_to():
         farpoint.sample(points, 9, out=out)
 
 
-def test_bad_rows():
+def test_non_finite_rows():
     points = cloud(100)
     points[[0, 40]] = [[np.nan], [np.inf]]
     with pytest.raises(ValueError, match=r"2 of 100 rows .* row 0.*\(100, 3\), float32"):
@@ -164,9 +164,9 @@ def test_bad_rows():
         farpoint.check(np.stack([cloud(100), points]))
     assert farpoint.check(cloud(100)) is None
     good = np.setdiff1d(np.arange(100), [0, 40])
-    result = farpoint.sample(points, 9, on_bad="skip")
+    result = farpoint.sample(points, 9, non_finite="skip")
     np.testing.assert_array_equal(result, good[reference(points[good], 9)[0]])
-    assert len(farpoint.order(points, on_bad="skip").indices) == 98
+    assert len(farpoint.order(points, non_finite="skip").indices) == 98
 
 
 @pytest.mark.parametrize("arguments, kind, text", [
@@ -185,7 +185,7 @@ def test_bad_rows():
     (dict(count=5, lengths=[3]), ValueError, "lengths"),
     (dict(count=5, algorithm="fast"), ValueError, "fast.*peak"),
     (dict(count=5, threads=0), ValueError, "threads is 0"),
-    (dict(count=5, on_bad="keep"), ValueError, "keep"),
+    (dict(count=5, non_finite="keep"), ValueError, "keep"),
 ])
 def test_refused_arguments(arguments, kind, text):
     with pytest.raises(kind, match=text):

@@ -191,7 +191,7 @@ def test_samples_of_other_options_go_the_other_way(made):
     (dict(count=41), ValueError), (dict(count=7.0), TypeError), (dict(ratio=1.5), ValueError), (dict(count=-1), ValueError),
     (dict(count=7, ratio=0.5), ValueError),
     (dict(count=7, algorithm=["auto"]), TypeError), (dict(count=7, threads=0), ValueError),
-    (dict(count=7, on_bad="ignore"), ValueError), (dict(count="7"), TypeError), ({}, ValueError),
+    (dict(count=7, non_finite="ignore"), ValueError), (dict(count="7"), TypeError), ({}, ValueError),
 ], ids=str)
 def test_wrong_samples(made, wrong, kind):
     points = batch()

@@ -76,15 +76,15 @@ def test_memory_is_read_in_place(monkeypatch):
         assert strides[-2:] == tuple(4 * step for step in view.stride())
 
 
-def test_bad_rows():
+def test_non_finite_rows():
     points = tensor(100)
     points[3, 1] = torch.nan
     with pytest.raises(ValueError, match="1 of 100 rows .* row 3"):
         farpoint.sample(points, 5)
     with pytest.raises(ValueError, match="1 of 100 rows .* row 3"):
         farpoint.check(points)
-    result = farpoint.sample(points, ratio=0.5, on_bad="skip")
-    np.testing.assert_array_equal(result, farpoint.sample(points.numpy(), ratio=0.5, on_bad="skip"))
+    result = farpoint.sample(points, ratio=0.5, non_finite="skip")
+    np.testing.assert_array_equal(result, farpoint.sample(points.numpy(), ratio=0.5, non_finite="skip"))
 
 
 def test_out():
@@ -349,7 +349,7 @@ def test_seeds_of_batches():
     for seed in (0, 3, 2**63 - 1, 2**63, 2**64 - 1):
         expected = farpoint.sample(points.numpy(), 5, seed=seed)
         assert len(set(expected[:, 0])) > 15
-        for options in ({}, dict(on_bad="skip"), dict(lengths=[30] * 64)):
+        for options in ({}, dict(non_finite="skip"), dict(lengths=[30] * 64)):
             np.testing.assert_array_equal(farpoint.sample(points, 5, seed=seed, **options), expected)
         on_gpu = sampling.random_starts(seed, points, None)
         np.testing.assert_array_equal(on_gpu.squeeze(-1), expected[:, 0])

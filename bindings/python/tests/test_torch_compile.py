@@ -21,8 +21,8 @@ def spoiled(points):
 
 
 BREAKS = {
-    "on_bad": lambda p: farpoint.sample(spoiled(p), 5, on_bad="skip"),
-    "order": lambda p: farpoint.order(spoiled(p), on_bad="skip"),
+    "non_finite": lambda p: farpoint.sample(spoiled(p), 5, non_finite="skip"),
+    "order": lambda p: farpoint.order(spoiled(p), non_finite="skip"),
     "spacing": lambda p: farpoint.sample(p, spacing=0.3, return_distances=True),
     "progress": lambda p: farpoint.sample(p[0], 5, progress=True),
     "check": farpoint.check,

@@ -167,7 +167,7 @@ def test_the_default_device_is_nobodys_business(meta_by_default):
     assert torch.empty(1).is_meta
     calls = [
         *DEFAULT.values(), lambda p: farpoint.sample(p, spacing=0.3, return_distances=True),
-        lambda p: farpoint.sample(p, 5, on_bad="skip", return_distances=True, seed=4),
+        lambda p: farpoint.sample(p, 5, non_finite="skip", return_distances=True, seed=4),
         lambda p: farpoint.sample(p, 5, lengths=[60, 20, 3]), lambda p: farpoint.sample(p, 5, lengths=lengths),
         lambda p: farpoint.sample(p, 5, start=[[1, 2], [3, 4], [2, 1]], return_distances=True), farpoint.check,
         lambda p: farpoint.sample_grid(p, 5), lambda p: farpoint.centroids(p, cell=0.3),
@@ -237,7 +237,7 @@ def test_gradients_without_data():
 
 @pytest.mark.parametrize("call", [
     lambda p: farpoint.within(p, p, 0.1), farpoint.Index, farpoint.check, lambda p: farpoint.sample(p, spacing=0.1),
-    lambda p: farpoint.sample(p, 5, on_bad="skip"), lambda p: farpoint.sample_grid(p, 5),
+    lambda p: farpoint.sample(p, 5, non_finite="skip"), lambda p: farpoint.sample_grid(p, 5),
     lambda p: farpoint.quality(p, [[1]] * 3), lambda p: farpoint.centroids(p, cell=0.1),
     lambda p: farpoint.check_indices(p.long(), 5), lambda p: farpoint.sample(p[0], 5, mask=p[0, :, 0] > 0),
 ])

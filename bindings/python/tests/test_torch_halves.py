@@ -30,7 +30,7 @@ CALLS = {
     "sample": lambda p: farpoint.sample(p, 9, return_distances=True),
     "lengths": lambda p: farpoint.sample(p, 9, lengths=[60, 5, 2], start=1),
     "spacing": lambda p: farpoint.sample(p, spacing=0.4),
-    "skip": lambda p: farpoint.sample(p, 9, on_bad="skip"), "order": farpoint.order,
+    "skip": lambda p: farpoint.sample(p, 9, non_finite="skip"), "order": farpoint.order,
     "grid": lambda p: farpoint.sample_grid(p, 9),
     "centroids": lambda p: farpoint.centroids(p, cell=0.3),
     "quality": lambda p: farpoint.quality(p, [[1, 2]] * 3), "check": lambda p: (farpoint.check(p),),
@@ -100,7 +100,7 @@ def test_chosen_points_keep_type_and_gradient(half):
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_bad_rows_of_halves(half):
+def test_non_finite_rows_of_halves(half):
     points = batch()[0].to(half)
     points[3, 1] = torch.inf
     with pytest.raises(ValueError, match="1 of 60 rows .* row 3"):

@@ -68,7 +68,7 @@ def test_one_start_is_a_whole_number():
     (dict(count=2**60, lengths=[1, 2, 3]), "samples from a cloud of 60 points"),
 ], ids=str)
 def test_numbers_out_of_range(options, text):
-    for more in ({}, dict(on_bad="skip")):
+    for more in ({}, dict(non_finite="skip")):
         with pytest.raises(ValueError, match=text):
             farpoint.sample(batch(), **{"count": 5, **options, **more})
 
@@ -83,7 +83,7 @@ def test_threads_of_pairs(threads):
 def test_seeds_of_64_bits_are_those_of_arrays():
     points = batch()
     for seed in (0, 2**31, 2**63 - 1, 2**63, 2**63 + 12345, 2**64 - 1):
-        for options in (dict(count=4), dict(count=4, on_bad="skip"), dict(spacing=0.5)):
+        for options in (dict(count=4), dict(count=4, non_finite="skip"), dict(spacing=0.5)):
             expected = farpoint.sample(points.numpy(), seed=seed, **options)
             np.testing.assert_array_equal(farpoint.sample(points, seed=seed, **options), expected)
         lengths = torch.tensor([60, 7, 1])

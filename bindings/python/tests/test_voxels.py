@@ -96,12 +96,12 @@ def test_batches():
     assert none.points.shape == (0, 3) and none.offsets.tolist() == [0]
 
 
-def test_bad_rows_and_arguments():
+def test_non_finite_rows_and_arguments():
     points = cloud(20, 3).astype(np.float64)
     points[7, 1] = np.nan
     with pytest.raises(ValueError, match="row 7"):
         farpoint.voxel_downsample(points, 0.5)
-    found = farpoint.voxel_downsample(points, 0.5, on_bad="skip", features=np.arange(20.0))
+    found = farpoint.voxel_downsample(points, 0.5, non_finite="skip", features=np.arange(20.0))
     assert found.inverse[7] == -1 and found.counts.sum() == 19 and found.features.ndim == 1
     good = cloud(20, 3)
     far = good.copy()
@@ -115,7 +115,7 @@ def test_bad_rows_and_arguments():
         (lambda: farpoint.voxel_downsample(good, 1.0, origin=[1.0]), ValueError, "1 coordinates of the origin"),
         (lambda: farpoint.voxel_downsample(good, 1.0, reduce="sum"), ValueError, "reduce is 'sum'"),
         (lambda: farpoint.voxel_downsample(good, 1.0, feature_reduce="min"), ValueError, "feature_reduce"),
-        (lambda: farpoint.voxel_downsample(good, 1.0, on_bad="drop"), ValueError, "on_bad"),
+        (lambda: farpoint.voxel_downsample(good, 1.0, non_finite="drop"), ValueError, "non_finite"),
         (lambda: farpoint.voxel_downsample(good, 1.0, min_points=-1), ValueError, "min_points is -1"),
         (lambda: farpoint.voxel_downsample(good, 1.0, features=good[:7]), ValueError, "a row for each point"),
         (lambda: farpoint.voxel_downsample(good, 1.0, features=np.arange(20)), TypeError, "convert them"),

@@ -105,7 +105,7 @@ assert_type(cloud[:10], farpoint.Cloud)
 
 # What is refused when it runs is refused here.
 farpoint.sample(array, 3, thread=2)  # type: ignore[call-overload]
-farpoint.sample(array, 3, on_bad="leave")  # type: ignore[call-overload]
+farpoint.sample(array, 3, non_finite="leave")  # type: ignore[call-overload]
 farpoint.sample_grid(array, 3, keep="centre")  # type: ignore[call-overload]
 
 # Clouds, indices and weights are of one library.

@@ -21,8 +21,8 @@ pub enum farpoint_status {
     FARPOINT_OK = 0,
     /// An argument, an option, or the size of a cloud is wrong; nothing was done.
     FARPOINT_INVALID_ARGUMENT = 1,
-    /// Rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
-    FARPOINT_BAD_ROWS = 2,
+    /// Rows hold NaN or infinity. Remove them, or set `non_finite` to FARPOINT_NON_FINITE_SKIP.
+    FARPOINT_NON_FINITE = 2,
     /// The progress callback canceled the call; there is no result.
     FARPOINT_CANCELED = 3,
     /// Not enough memory. If the host runs out, the process ends instead, as it does
@@ -83,13 +83,13 @@ pub use farpoint_instruction_set::*;
 /// Handling of rows with NaN or infinity.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum farpoint_bad_rows {
-    /// Rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
-    FARPOINT_BAD_ROWS_ERROR = 0,
+pub enum farpoint_non_finite {
+    /// Rows with NaN or infinity are an error, FARPOINT_NON_FINITE.
+    FARPOINT_NON_FINITE_ERROR = 0,
     /// Rows with NaN or infinity are left out and counted; indices still count all rows.
-    FARPOINT_BAD_ROWS_SKIP = 1,
+    FARPOINT_NON_FINITE_SKIP = 1,
 }
-pub use farpoint_bad_rows::*;
+pub use farpoint_non_finite::*;
 
 /// Amount of samples.
 #[repr(i32)]
@@ -239,7 +239,7 @@ enumerations!(
     farpoint_scalar,
     farpoint_device,
     farpoint_instruction_set,
-    farpoint_bad_rows,
+    farpoint_non_finite,
     farpoint_amount,
     farpoint_approximate_method,
     farpoint_keep,

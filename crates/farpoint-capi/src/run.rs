@@ -7,7 +7,7 @@ use crate::progress::Listener;
 #[cfg(not(feature = "cuda"))]
 use crate::status::unavailable;
 use crate::status::{Failure, invalid};
-use farpoint::{BadRows, Cpu, Observer};
+use farpoint::{Cpu, NonFinite, Observer};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -19,7 +19,7 @@ pub(crate) use farpoint_cuda::CudaScalar as Number;
 /// Run of a call.
 pub(crate) struct Run {
     pub(crate) place: Place,
-    pub(crate) bad_rows: BadRows,
+    pub(crate) non_finite: NonFinite,
     listener: Option<Listener>,
 }
 
@@ -33,13 +33,13 @@ pub(crate) enum Place {
 impl Default for Run {
     /// Returns a run on all threads, without progress.
     fn default() -> Self {
-        Self { place: Place::Cpu(Cpu::new()), bad_rows: BadRows::Error, listener: None }
+        Self { place: Place::Cpu(Cpu::new()), non_finite: NonFinite::Error, listener: None }
     }
 }
 
 impl Run {
-    pub(crate) fn new(place: Place, bad_rows: BadRows, listener: Option<Listener>) -> Self {
-        Self { place, bad_rows, listener }
+    pub(crate) fn new(place: Place, non_finite: NonFinite, listener: Option<Listener>) -> Self {
+        Self { place, non_finite, listener }
     }
 
     /// Returns the CPU, or an error for GPUs: `what` runs on the CPU only.

@@ -48,7 +48,7 @@ impl From<Error> for Failure {
 fn status_of(error: &Error) -> farpoint_status {
     match error {
         Error::InPair { source, .. } | Error::InBatch { source, .. } => status_of(source),
-        Error::BadRows { .. } => FARPOINT_BAD_ROWS,
+        Error::NonFinite { .. } => FARPOINT_NON_FINITE,
         Error::Cancelled(_) | Error::SearchCancelled(_) => FARPOINT_CANCELED,
         Error::OutOfMemory { .. } | Error::TooManyNeighbors(_) => FARPOINT_OUT_OF_MEMORY,
         Error::LevelUnavailable(_) => FARPOINT_UNAVAILABLE,
@@ -174,7 +174,7 @@ pub(crate) fn name(status: i32) -> &'static CStr {
     const NAMES: [&CStr; 8] = [
         c"FARPOINT_OK",
         c"FARPOINT_INVALID_ARGUMENT",
-        c"FARPOINT_BAD_ROWS",
+        c"FARPOINT_NON_FINITE",
         c"FARPOINT_CANCELED",
         c"FARPOINT_OUT_OF_MEMORY",
         c"FARPOINT_UNAVAILABLE",
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn every_status_has_its_name() {
-        for status in [FARPOINT_OK, FARPOINT_BAD_ROWS, FARPOINT_CANCELED, FARPOINT_INTERNAL] {
+        for status in [FARPOINT_OK, FARPOINT_NON_FINITE, FARPOINT_CANCELED, FARPOINT_INTERNAL] {
             assert_eq!(name(status as i32).to_str().unwrap(), format!("{status:?}"));
         }
         assert_eq!(name(FARPOINT_INTERNAL as i32 + 1), c"unknown status");
@@ -226,10 +226,10 @@ mod tests {
 
     #[test]
     fn errors_keep_their_status_inside_batches_and_pairs() {
-        let bad = Error::BadRows { first: 0, count: 1, points: 2 };
+        let bad = Error::NonFinite { first: 0, count: 1, points: 2 };
         let inside = Error::InPair { which: "first", source: Box::new(bad) };
         let batch = Error::InBatch { cloud: 3, source: Box::new(inside) };
-        assert_eq!(Failure::from(batch).status, FARPOINT_BAD_ROWS);
+        assert_eq!(Failure::from(batch).status, FARPOINT_NON_FINITE);
         assert_eq!(Failure::from(Error::Cancelled(1)).status, FARPOINT_CANCELED);
         assert_eq!(Failure::from(Error::EmptyCloud).status, FARPOINT_INVALID_ARGUMENT);
     }

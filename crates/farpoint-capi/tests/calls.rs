@@ -1,6 +1,6 @@
 //! Calls of the C interface from Rust, compared with the Rust calls: equal on every kind of cloud.
 
-use farpoint::{BadRows, Points, RawLayout, RawPoints, Sampler, Selected, Start};
+use farpoint::{NonFinite, Points, RawLayout, RawPoints, Sampler, Selected, Start};
 use farpoint_capi::calls::library::farpoint_last_error;
 use farpoint_capi::calls::sample::*;
 use farpoint_capi::constants::*;
@@ -158,19 +158,19 @@ fn rows_and_masks_are_those_of_the_library() {
 }
 
 #[test]
-fn bad_rows_are_refused_or_left_out() {
+fn non_finite_rows_are_refused_or_left_out() {
     let mut cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 200, 3);
     cloud[0][1] = f32::NAN;
     cloud[77][2] = f32::INFINITY;
     let points = dense(cloud.as_ptr().cast(), 200, 3, FARPOINT_FLOAT32);
-    assert_eq!(called(points, &options(50)), Err(FARPOINT_BAD_ROWS));
+    assert_eq!(called(points, &options(50)), Err(FARPOINT_NON_FINITE));
     assert!(text().contains("2 of 200 rows hold NaN"), "{}", text());
     let run = farpoint_run_options {
-        bad_rows: MaybeUninit::new(FARPOINT_BAD_ROWS_SKIP),
+        non_finite: MaybeUninit::new(FARPOINT_NON_FINITE_SKIP),
         ..run_options()
     };
     let skip = farpoint_sample_options { run: &raw const run, ..options(50) };
-    let job = Sampler::count(50).bad_rows(BadRows::Skip);
+    let job = Sampler::count(50).non_finite(NonFinite::Skip);
     assert_eq!(called(points, &skip), Ok(job.sample(&cloud).unwrap().indices));
 }
 

@@ -27,7 +27,7 @@ class Points(c.Structure):
 
 class RunOptions(c.Structure):
     _fields_ = [("size", size_t), ("threads", size_t), ("device", i32), ("device_number", i32),
-                ("instruction_set", i32), ("bad_rows", i32), ("progress", address), ("user", address)]
+                ("instruction_set", i32), ("non_finite", i32), ("progress", address), ("user", address)]
 
 
 class SampleOptions(c.Structure):
@@ -245,7 +245,7 @@ def bad_input(batch):
     refused(sample(batch, None), "farpoint_sample_options is NULL")
     refused(sample(batch, made(SampleOptions, count=3)), "run is NULL")
     for run, members, words in (({"threads": 2}, {}, "threads is not supported"), ({"device": 0}, {}, "FARPOINT_CUDA"),
-                                ({"bad_rows": 1}, {}, "bad_rows is not supported"), ({}, {"random_start": 1}, "starts is for host memory"),
+                                ({"non_finite": 1}, {}, "non_finite is not supported"), ({}, {"random_start": 1}, "starts is for host memory"),
                                 ({}, {"count": 5001}, "5001 samples"), ({}, {"count": 0}, "count is 0")):
         refused(sample(batch, on_gpu(SampleOptions, run=run, **{"count": 3, **members})), words)
     for member, value, words in (("points", None, "null"), ("indices", None, "null"), ("flags", 1, "flags are 1"),

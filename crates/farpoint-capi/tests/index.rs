@@ -49,20 +49,23 @@ fn text() -> String {
     unsafe { CStr::from_ptr(farpoint_last_error()) }.to_str().unwrap().to_owned()
 }
 
-fn run_options(bad_rows: farpoint_bad_rows) -> farpoint_run_options {
+fn run_options(non_finite: farpoint_non_finite) -> farpoint_run_options {
     // SAFETY: numbers, addresses that may be NULL, and a function that may be none.
     let options: farpoint_run_options = unsafe { zeroed() };
     farpoint_run_options {
         size: size_of::<farpoint_run_options>(),
-        bad_rows: MaybeUninit::new(bad_rows),
+        non_finite: MaybeUninit::new(non_finite),
         ..options
     }
 }
 
-fn build(points: farpoint_points, bad_rows: farpoint_bad_rows) -> Result<Built, farpoint_status> {
+fn build(
+    points: farpoint_points,
+    non_finite: farpoint_non_finite,
+) -> Result<Built, farpoint_status> {
     let mut index = ptr::null_mut();
     // SAFETY: the tests describe memory that is there.
-    match unsafe { farpoint_index_build(points, &run_options(bad_rows), &raw mut index) } {
+    match unsafe { farpoint_index_build(points, &run_options(non_finite), &raw mut index) } {
         FARPOINT_OK => Ok(Built(index)),
         status => {
             assert!(index.is_null() && !text().is_empty());
@@ -207,7 +210,7 @@ fn searches_are_those_without_an_index() {
             ];
             for (x, y, scalar) in pairs {
                 let (x, y) = (dense(x, 300, 3, scalar), dense(y, n, 3, scalar));
-                let index = build(y, FARPOINT_BAD_ROWS_ERROR).unwrap();
+                let index = build(y, FARPOINT_NON_FINITE_ERROR).unwrap();
                 let plain = every_search(x, y, radius_of(&cloud));
                 assert!(plain.iter().all(Result::is_ok), "{}", text());
                 assert_eq!(every_search(x, index.points(), radius_of(&cloud)), plain, "{kind} {n}");
@@ -224,8 +227,8 @@ fn rows_that_were_left_out_stay_so() {
     cloud[3][1] = f32::NAN;
     cloud[200][0] = f32::INFINITY;
     let points = dense(cloud.as_ptr().cast(), 400, 3, FARPOINT_FLOAT32);
-    assert_eq!(build(points, FARPOINT_BAD_ROWS_ERROR).err(), Some(FARPOINT_BAD_ROWS));
-    let index = build(points, FARPOINT_BAD_ROWS_SKIP).unwrap();
+    assert_eq!(build(points, FARPOINT_NON_FINITE_ERROR).err(), Some(FARPOINT_NON_FINITE));
+    let index = build(points, FARPOINT_NON_FINITE_SKIP).unwrap();
     // SAFETY: it is not freed yet.
     assert_eq!(unsafe { farpoint_index_dropped(index.0) }, 2);
     assert_eq!(index.points().count, 400);
@@ -239,7 +242,7 @@ fn rows_that_were_left_out_stay_so() {
 fn many_threads_search_one_index() {
     let cloud = generate(Kind::ALL[0], 5000, 5);
     let y = dense(cloud.as_ptr().cast(), 5000, 3, FARPOINT_FLOAT32);
-    let index = build(y, FARPOINT_BAD_ROWS_ERROR).unwrap();
+    let index = build(y, FARPOINT_NON_FINITE_ERROR).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..6 {
             let index = &index;
@@ -262,7 +265,7 @@ fn what_is_wrong_is_said() {
     let cloud = generate(Kind::ALL[0], 60, 6);
     let wide: Vec<_> = cloud.iter().map(|point| point.map(f64::from)).collect();
     let points = dense(cloud.as_ptr().cast(), 60, 3, FARPOINT_FLOAT32);
-    let index = build(points, FARPOINT_BAD_ROWS_ERROR).unwrap();
+    let index = build(points, FARPOINT_NON_FINITE_ERROR).unwrap();
     let refused = |x, y, words: &str| {
         assert_eq!(nearest(x, y), Err(FARPOINT_INVALID_ARGUMENT));
         assert!(text().contains(words), "{}", text());
@@ -278,7 +281,7 @@ fn what_is_wrong_is_said() {
     let other = farpoint_points { scalar: MaybeUninit::new(FARPOINT_FLOAT64), ..index.points() };
     refused(double, other, "leave what farpoint_index_points() returns as it is");
     let empty = dense(ptr::null(), 0, 3, FARPOINT_FLOAT32);
-    assert_eq!(build(empty, FARPOINT_BAD_ROWS_ERROR).err(), Some(FARPOINT_INVALID_ARGUMENT));
+    assert_eq!(build(empty, FARPOINT_NON_FINITE_ERROR).err(), Some(FARPOINT_INVALID_ARGUMENT));
     // SAFETY: a place that is NULL is refused; NULL is freed and asked without effect.
     unsafe {
         let status = farpoint_index_build(points, ptr::null(), ptr::null_mut());

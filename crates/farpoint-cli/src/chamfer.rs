@@ -11,7 +11,7 @@ use crate::picture::{Deviation, Unit, deviation};
 use crate::progress::Progress;
 use crate::report;
 use anyhow::{Result, ensure};
-use farpoint::{BadRows, Chamfer, Cpu, FScore, Matcher, Nearest, Scalar};
+use farpoint::{Chamfer, Cpu, FScore, Matcher, Nearest, NonFinite, Scalar};
 use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Cloud, Column, WriteOptions, memory};
 use farpoint_pipeline::RanOn;
@@ -179,7 +179,7 @@ fn on_cpu<T: Scalar>(
     threads: usize,
     progress: &Progress,
 ) -> Result<Measurement<T>, farpoint::Error> {
-    let job = Matcher::new().bad_rows(BadRows::Skip);
+    let job = Matcher::new().non_finite(NonFinite::Skip);
     let start = Instant::now();
     let chamfer = job.on(cpu).observe(&mut |step| progress.step(step)).chamfer(a, b)?;
     Ok((chamfer, RanOn::Cpu { threads, level: None }, start.elapsed().as_secs_f64()))
@@ -191,7 +191,7 @@ fn on_gpu<T: CudaScalar>(
     gpu: &Gpu,
     progress: &Progress,
 ) -> Result<Measurement<T>, farpoint_cuda::Error> {
-    let job = Matcher::new().bad_rows(BadRows::Skip);
+    let job = Matcher::new().non_finite(NonFinite::Skip);
     let start = Instant::now();
     let chamfer = job.on(gpu).observe(&mut |step| progress.step(step)).chamfer(a, b)?;
     let name = gpu.properties().name.clone();

@@ -3,7 +3,7 @@
 
 use crate::memory::Buffer;
 use crate::{CudaScalar, Error, Stream};
-use farpoint::BadRows;
+use farpoint::NonFinite;
 use farpoint::backend::memory as fallible;
 
 /// Maximum number of clouds or axes per launch.
@@ -62,12 +62,12 @@ pub(crate) fn check_aligned<N>(address: u64, name: &str) -> Result<(), Error> {
 }
 
 /// Refuses to drop rows of clouds in device memory.
-pub(crate) fn check_bad_rows(bad_rows: BadRows) -> Result<(), Error> {
-    match bad_rows {
-        BadRows::Error => Ok(()),
+pub(crate) fn check_non_finite(non_finite: NonFinite) -> Result<(), Error> {
+    match non_finite {
+        NonFinite::Error => Ok(()),
         _ => Err(Error::Unsupported(
             "non-finite rows of clouds in device memory can't be dropped; find them with \
-             check_bad"
+             find_non_finite"
                 .into(),
         )),
     }

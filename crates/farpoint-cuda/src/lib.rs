@@ -84,7 +84,7 @@ pub use driver::sys;
 pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};
 pub use event::Event;
-pub use fps::{DeviceBatch, check_bad, roots};
+pub use fps::{DeviceBatch, find_non_finite, roots};
 pub use gpu::Gpu;
 pub use gpus::Gpus;
 pub use graph::Graph;

@@ -5,16 +5,18 @@ mod common;
 
 use common::{algorithms, compare, gpu, same};
 use farpoint::{
-    Algorithm, Amount, BadRows, Progress, RadiusOptions, RanOn, Sample, Sampler, Start,
+    Algorithm, Amount, NonFinite, Progress, RadiusOptions, RanOn, Sample, Sampler, Start,
 };
-use farpoint_cuda::{Buffer, DeviceBatch, Error, Gpu, Gpus, Stream, check_bad, device_of, roots};
+use farpoint_cuda::{
+    Buffer, DeviceBatch, Error, Gpu, Gpus, Stream, device_of, find_non_finite, roots,
+};
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
 
 const CLOUD: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 9.0]];
 
 fn job(amount: Amount, start: Start) -> Sampler {
-    Sampler::new(amount).start(start).bad_rows(BadRows::Skip)
+    Sampler::new(amount).start(start).non_finite(NonFinite::Skip)
 }
 
 #[test]
@@ -61,7 +63,7 @@ fn errors_match_the_cpu() {
     let text = tree.unwrap_err().to_string();
     assert!(text.contains("tree") && text.contains("persistent"), "{text}");
     let error = Sampler::count(1).on(&device).sample(&[[f32::NAN; 3]; 2][..]).unwrap_err();
-    let expected = farpoint::Error::BadRows { first: 0, count: 2, points: 2 };
+    let expected = farpoint::Error::NonFinite { first: 0, count: 2, points: 2 };
     assert_eq!(error, Error::Sampling(expected));
 }
 
@@ -301,7 +303,7 @@ fn non_finite_rows_are_found_on_the_device() {
     let [counts, firsts] = [(); 2].map(|()| Buffer::<i64>::new(&stream, 3, "counts").unwrap());
     let batch = DeviceBatch::<f32>::padded(points.pointer(), [3, 2000, 2], 0);
     // SAFETY: the buffers outlive the stream's work, and have the sizes given.
-    unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer()).unwrap() };
+    unsafe { find_non_finite(&stream, &batch, counts.pointer(), firsts.pointer()).unwrap() };
     assert_eq!(counts.download(3).unwrap(), [0, 2, 1]);
     assert_eq!(firsts.download(3).unwrap(), [-1, 8, 0]);
 }

@@ -5,7 +5,7 @@ use crate::merged::Joined;
 use crate::{DeviceOptions, InputPoints, Method, each_chosen};
 use farpoint::approximate::{ApproximateSampler, Details};
 use farpoint::{
-    Amount, BadRows, Cpu, Device, Level, Matcher, Measured, Progress, Sample, Sampler, Scalar,
+    Amount, Cpu, Device, Level, Matcher, Measured, NonFinite, Progress, Sample, Sampler, Scalar,
     Start, Statistics,
 };
 use farpoint_cuda::Gpus;
@@ -32,12 +32,12 @@ impl Job {
     /// Returns the job of a method; exact ones start at the first row that is not bad unless `start` is set.
     pub fn new(method: Method, amount: Amount, start: Option<Start>) -> Self {
         let approximate = |method, start: Option<Start>| {
-            let job = ApproximateSampler::new(method, amount).bad_rows(BadRows::Skip);
+            let job = ApproximateSampler::new(method, amount).non_finite(NonFinite::Skip);
             start.into_iter().fold(job, ApproximateSampler::start)
         };
         match method {
             Method::Exact(algorithm) => {
-                let job = Sampler::new(amount).algorithm(algorithm).bad_rows(BadRows::Skip);
+                let job = Sampler::new(amount).algorithm(algorithm).non_finite(NonFinite::Skip);
                 Self::Exact(start.into_iter().fold(job, Sampler::start))
             }
             Method::Approximate(method) => Self::Approximate(approximate(method, start)),
@@ -176,7 +176,7 @@ fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     })
 }
 
-/// Returns the largest distance of a point to the sample; bad rows don't count, and no sample covers nothing.
+/// Returns the largest distance of a point to the sample; non-finite rows don't count, and no sample covers nothing.
 ///
 /// # Errors
 /// Same as [`Matcher::nearest`].
@@ -187,7 +187,7 @@ pub fn covering_radius<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     if sample.is_empty() {
         return Ok(f64::INFINITY);
     }
-    let nearest = Matcher::new().bad_rows(BadRows::Skip).nearest(points, sample)?;
+    let nearest = Matcher::new().non_finite(NonFinite::Skip).nearest(points, sample)?;
     Ok(nearest.max_distance().to_f64())
 }
 

@@ -6,7 +6,7 @@
 //! Keys: `tiles=16`, `page=256`, `mode=rounds|sweep`, `resident=1`, `threads=1` (tiles side by side, 2: within a
 //! tile), `deep=0.25`, `most=COUNT`, `narrow=COUNT`, `f64=1`, `runs=1`.
 
-use farpoint::{Amount, BadRows, Cpu, Sampler, Scalar, Start};
+use farpoint::{Amount, Cpu, NonFinite, Sampler, Scalar, Start};
 use farpoint_generate::{Kind, generate};
 use farpoint_tiles::{Local, Mode, Plan, Statistics, Threads, TileOptions, Tiled, sample};
 use std::time::Instant;
@@ -52,7 +52,7 @@ fn run<T: Scalar>(cloud: &[[T; 3]], ratio: f64, args: &Arguments) -> Result<(), 
         let truth = Sampler::ratio(ratio).on(&cpu).sample(cloud)?;
         let peak = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
-        let tiled = Tiled::new(cloud, BadRows::Error, tiles, page)?;
+        let tiled = Tiled::new(cloud, NonFinite::Error, tiles, page)?;
         let cut = clock.elapsed().as_secs_f64();
         let plan = Plan::new(Amount::Ratio(ratio), tiled.starts(&Start::Index(0))?)
             .mode(mode)

@@ -17,11 +17,11 @@
 //! [`Tiled`] cuts a cloud in memory into tiles:
 //!
 //! ```
-//! use farpoint::{Amount, BadRows, Start};
+//! use farpoint::{Amount, NonFinite, Start};
 //! use farpoint_tiles::{Plan, Threads, TileOptions, Tiled, sample};
 //!
 //! let cloud: Vec<[f32; 3]> = (0..5000).map(|i| [i as f32, (i * i % 97) as f32, 0.0]).collect();
-//! let tiled = Tiled::new(&cloud, BadRows::Error, 8, 256)?;
+//! let tiled = Tiled::new(&cloud, NonFinite::Error, 8, 256)?;
 //! let plan = Plan::new(Amount::Count(100), tiled.starts(&Start::Index(0))?);
 //! let mut transport = Threads(tiled.workers(TileOptions::default()));
 //! let found = sample(plan, tiled.tiles(), &mut transport)?;

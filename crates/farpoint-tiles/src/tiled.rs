@@ -5,7 +5,7 @@ use crate::{
     TileOptions, Transport, cut,
 };
 use farpoint::backend::SplitMix64;
-use farpoint::{BadRows, Points, Scalar, Start};
+use farpoint::{NonFinite, Points, Scalar, Start};
 
 /// A cloud cut into tiles, each in a store in memory.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl<T: Scalar> Tiled<T> {
     /// If `tiles` is 0 or `page_points` is no multiple of 64.
     pub fn new<P: Points<T> + ?Sized>(
         cloud: &P,
-        bad_rows: BadRows,
+        non_finite: NonFinite,
         tiles: usize,
         page_points: usize,
     ) -> Result<Self, Error> {
@@ -52,10 +52,10 @@ impl<T: Scalar> Tiled<T> {
         let finite = |row: &usize| (0..dim).all(|a| cloud.coordinate(*row, a).is_finite());
         let entry = |row: usize| Entry { at: at(row), value: T::ZERO, index: row as u64, tile: 0 };
         let mut points: Vec<_> = (0..n).filter(finite).map(entry).collect();
-        if bad_rows == BadRows::Error && points.len() < n {
+        if non_finite == NonFinite::Error && points.len() < n {
             let count = n - points.len();
-            let first = (0..n).find(|row| !finite(row)).expect("a bad row");
-            return Err(farpoint::Error::BadRows { first, count, points: n }.into());
+            let first = (0..n).find(|row| !finite(row)).expect("a non-finite row");
+            return Err(farpoint::Error::NonFinite { first, count, points: n }.into());
         }
         let axes =
             |points: &[&Entry<T>]| [0, 1, 2].map(|a| points.iter().map(|p| p.at[a]).collect());

@@ -4,7 +4,7 @@
 #[path = "../../farpoint/tests/refusing/mod.rs"]
 mod refusing;
 
-use farpoint::{Amount, BadRows, Start};
+use farpoint::{Amount, NonFinite, Start};
 use farpoint_tiles::{Error, Local, Plan, TileOptions, Tiled, TiledSample, sample};
 
 /// Size of the allocations that may fail: those that grow with a tile.
@@ -14,7 +14,7 @@ const LARGE: usize = 1 << 20;
 fn a_failed_allocation_in_a_tile_is_an_error() {
     let cloud = farpoint_generate::room(300_000, 3);
     let sample_refusing = |number: isize| -> (Result<TiledSample<f32>, Error>, isize) {
-        let tiled = Tiled::new(&cloud, BadRows::Error, 2, 256).unwrap();
+        let tiled = Tiled::new(&cloud, NonFinite::Error, 2, 256).unwrap();
         let plan = Plan::new(Amount::Count(60_000), tiled.starts(&Start::Index(0)).unwrap());
         let mut tiles = Local(tiled.workers(TileOptions::default()));
         refusing::refused(number, || sample(plan, tiled.tiles(), &mut tiles))

@@ -4,7 +4,7 @@
 //! `cargo run --release --example ties -- 100000 1` (points, threads); further words choose clouds, and a file of
 //! rows of three `f32` is one.
 
-use farpoint::{BadRows, Cpu, Index, Matcher, Order, Searcher};
+use farpoint::{Cpu, Index, Matcher, NonFinite, Order, Searcher};
 use farpoint_generate::{cube, duplicated, equal, lattice, line, sphere};
 use std::time::Instant;
 
@@ -44,15 +44,15 @@ type Search = Box<dyn Fn(&Cpu, &Cloud, &Cloud)>;
 /// Returns all searches with results of fixed size, so that more neighbors take no more time to write.
 fn searches(radius: f64) -> [(&'static str, Search); 8] {
     let several = |searcher: Searcher| -> Search {
-        let searcher = searcher.bad_rows(BadRows::Skip);
+        let searcher = searcher.non_finite(NonFinite::Skip);
         Box::new(move |cpu, x, y| drop(searcher.on(cpu).search(x, y).expect("a search")))
     };
     let index = |cpu: &Cpu, x: &Cloud, y: &Cloud| {
-        let index = Index::build(cpu, y, BadRows::Skip).expect("an index");
-        let searcher = Searcher::nearest(3).bad_rows(BadRows::Skip);
+        let index = Index::build(cpu, y, NonFinite::Skip).expect("an index");
+        let searcher = Searcher::nearest(3).non_finite(NonFinite::Skip);
         drop(searcher.on(cpu).search(x, &index).expect("a search"));
     };
-    let matcher = Matcher::new().bad_rows(BadRows::Skip);
+    let matcher = Matcher::new().non_finite(NonFinite::Skip);
     [
         (
             "both-nearest",

@@ -1,9 +1,9 @@
-//! The working copy of a cloud: one aligned array per axis, bad rows found or left out, bounding box known.
+//! The working copy of a cloud: one aligned array per axis, non-finite rows found or left out, bounding box known.
 
 use crate::memory::{self, Aligned, Shared};
 use crate::scalar::extremes;
 use crate::threads::Team;
-use crate::{BadRows, Error, Points, Scalar, Subset};
+use crate::{Error, NonFinite, Points, Scalar, Subset};
 use std::mem::MaybeUninit;
 
 /// A cloud as structure of arrays, as algorithms read it. There are at least three axes: missing ones are zero,
@@ -17,7 +17,7 @@ pub(crate) struct WorkingCopy<T> {
     pub(crate) low: [T; 3],
     /// Largest corner.
     pub(crate) high: [T; 3],
-    /// Input place of each point, if bad rows were left out.
+    /// Input place of each point, if non-finite rows were left out.
     places: Option<Vec<u32>>,
     /// Rows of the whole cloud that the input points are, if they are a selection.
     subset: Option<Subset>,
@@ -39,18 +39,22 @@ impl<T: Scalar> WorkingCopy<T> {
     /// Like [`Self::with_team`], on `threads` threads.
     pub(crate) fn new(
         points: &dyn Points<T>,
-        bad_rows: BadRows,
+        non_finite: NonFinite,
         threads: usize,
     ) -> Result<Self, Error> {
         let large = points.len() > 16 * BLOCK;
-        Self::with_team(&if large { Team::new(threads) } else { Team::single() }, points, bad_rows)
+        Self::with_team(
+            &if large { Team::new(threads) } else { Team::single() },
+            points,
+            non_finite,
+        )
     }
 
-    /// Copies the points, treating rows that hold NaN or infinity as `bad_rows` says.
+    /// Copies the points, treating rows that hold NaN or infinity as `non_finite` says.
     pub(crate) fn with_team(
         team: &Team,
         points: &dyn Points<T>,
-        bad_rows: BadRows,
+        non_finite: NonFinite,
     ) -> Result<Self, Error> {
         let (n, dim) = (points.len(), points.dim());
         if n >= u32::MAX as usize {
@@ -77,10 +81,10 @@ impl<T: Scalar> WorkingCopy<T> {
         let is_valid =
             |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
         let places = memory::collected((0..n as u32).filter(is_valid));
-        if bad_rows == BadRows::Error {
+        if non_finite == NonFinite::Error {
             let first = (0u32..).zip(&places).find(|(place, kept)| place != *kept);
             let first = copy.row(first.map_or(places.len() as u32, |(place, _)| place));
-            return Err(Error::BadRows { first, count: n - places.len(), points: n });
+            return Err(Error::NonFinite { first, count: n - places.len(), points: n });
         }
         let (mut kept, _) = Self::gather(team, places.len(), dim, &|axis, first, to| {
             for (value, &place) in to.iter_mut().zip(&places[first..]) {

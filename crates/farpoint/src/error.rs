@@ -16,10 +16,10 @@ pub enum Error {
     /// The cloud has no usable point.
     EmptyCloud,
     /// A row holds NaN or infinity.
-    BadRows {
-        /// First bad row.
+    NonFinite {
+        /// First non-finite row.
         first: usize,
-        /// Number of bad rows.
+        /// Number of non-finite rows.
         count: usize,
         /// Total number of rows.
         points: usize,
@@ -230,10 +230,10 @@ impl fmt::Display for Error {
                 "cannot take {samples} samples from a cloud of {points} points; request at most {points}"
             ),
             Self::EmptyCloud => f.write_str("the cloud has no usable point"),
-            Self::BadRows { first, count, points } => write!(
+            Self::NonFinite { first, count, points } => write!(
                 f,
                 "{count} of {points} rows hold NaN or infinity, the first is row {first}; \
-                 remove them or set `bad_rows` to skip them"
+                 remove them or set `non_finite` to skip them"
             ),
             Self::StartOutOfRange { index, points } => write!(
                 f,

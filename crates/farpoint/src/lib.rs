@@ -27,7 +27,7 @@
 //! * The first distance is infinite. Squares that overflow to infinity (coordinates beyond
 //!   about 1e19 in `f32`) are ties like any others.
 //! * No point is skipped, near the origin or elsewhere. NaN and infinity in a row are an
-//!   error, or the row is left out with [`BadRows::Skip`].
+//!   error, or the row is left out with [`NonFinite::Skip`].
 //!
 //! Every algorithm, instruction set and thread count gives the indices of [`reference()`],
 //! one by one.
@@ -92,7 +92,7 @@ pub use cpu::Cpu;
 pub use device::{Device, On, chamfer, nearest, reference};
 pub use error::Error;
 pub use job::{
-    Algorithm, AlgorithmOption, Amount, BadRows, Ball, Matcher, Method, Norm, Observer, Order,
+    Algorithm, AlgorithmOption, Amount, Ball, Matcher, Method, NonFinite, Norm, Observer, Order,
     Origin, PeakOptions, Progress, QuickOptions, RadiusOptions, Reduce, Sampler, Searcher, Start,
     Traits, VoxelGrid,
 };

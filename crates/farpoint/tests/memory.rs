@@ -96,7 +96,7 @@ fn calls() -> Vec<(String, Call)> {
     add(
         "index",
         Box::new(|cpu, cloud| {
-            let index = Index::build(cpu, cloud, farpoint::BadRows::Error)?;
+            let index = Index::build(cpu, cloud, farpoint::NonFinite::Error)?;
             Searcher::nearest(4).on(cpu).search(cloud, &index).map(drop)
         }),
     );

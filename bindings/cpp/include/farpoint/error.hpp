@@ -20,8 +20,8 @@ enum class Status : std::int32_t {
     ok = FARPOINT_OK,
     /// Invalid argument, option, or size of a cloud; nothing was done.
     invalid_argument = FARPOINT_INVALID_ARGUMENT,
-    /// Non-finite rows: remove them, or set `RunOptions::bad_rows` to `BadRows::skip`.
-    bad_rows = FARPOINT_BAD_ROWS,
+    /// Non-finite rows: remove them, or set `RunOptions::non_finite` to `NonFinite::skip`.
+    non_finite = FARPOINT_NON_FINITE,
     /// `Options::progress` returned false.
     canceled = FARPOINT_CANCELED,
     out_of_memory = FARPOINT_OUT_OF_MEMORY,

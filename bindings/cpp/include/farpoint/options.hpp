@@ -29,11 +29,11 @@ enum class InstructionSet : std::int32_t {
 };
 
 /// Handling of non-finite rows.
-enum class BadRows : std::int32_t {
-    /// Fail with `Status::bad_rows`.
-    error = FARPOINT_BAD_ROWS_ERROR,
+enum class NonFinite : std::int32_t {
+    /// Fail with `Status::non_finite`.
+    error = FARPOINT_NON_FINITE_ERROR,
     /// Skip and count them; indices still count all rows.
-    skip = FARPOINT_BAD_ROWS_SKIP,
+    skip = FARPOINT_NON_FINITE_SKIP,
 };
 
 /// Norm of distances.
@@ -74,7 +74,7 @@ struct RunOptions {
     /// GPU number, from 0.
     std::int32_t device_number = 0;
     InstructionSet instruction_set = InstructionSet::best;
-    BadRows bad_rows = BadRows::error;
+    NonFinite non_finite = NonFinite::error;
     /// Progress callback, called repeatedly but never concurrently, not always on the calling thread. Return false
     /// to cancel: the call then throws `Error` with `Status::canceled`. Its exceptions are rethrown by the call.
     std::function<bool(const Progress&)> progress;
@@ -125,7 +125,7 @@ public:
         c_.device = static_cast<farpoint_device>(options.device);
         c_.device_number = options.device_number;
         c_.instruction_set = static_cast<farpoint_instruction_set>(options.instruction_set);
-        c_.bad_rows = static_cast<farpoint_bad_rows>(options.bad_rows);
+        c_.non_finite = static_cast<farpoint_non_finite>(options.non_finite);
         c_.progress = options.progress ? &Run::report : nullptr;
         c_.user = this;
     }

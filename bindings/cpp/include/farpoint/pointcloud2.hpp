@@ -257,7 +257,7 @@ constexpr bool is_message<
 /// @param in       message of ROS 1 or ROS 2
 /// @param amount   a number, `ratio(0.25)` of the usable points, `spacing(0.05)`, `all()`
 /// @param out      output message; may be `in`
-/// @param options  sampling options; `starts` are points of `in`. `bad_rows` is ignored
+/// @param options  sampling options; `starts` are points of `in`. `non_finite` is ignored
 /// @throws Error   fields that are missing or of another type, data that is too short, canceled, ...; `out`
 ///                 is then unchanged
 template <typename Message>

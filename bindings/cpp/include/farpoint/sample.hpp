@@ -148,7 +148,7 @@ inline farpoint_sample_options sample_options(const Amount& amount, const Sample
 ///
 /// @param cloud   the points, read in place
 /// @param amount  a number, `ratio(0.25)`, `spacing(0.05)` or `all()`
-/// @throws Error  more samples than points, bad rows, wrong options, canceled, ...
+/// @throws Error  more samples than points, non-finite rows, wrong options, canceled, ...
 inline SampleResult sample(const Points& cloud, const Amount& amount, const SampleOptions& options = {}) {
     detail::Run run(options);
     const auto c = detail::sample_options(amount, options, run, cloud.size());

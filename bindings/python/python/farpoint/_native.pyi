@@ -50,7 +50,7 @@ def sample(
     counts: list[int] | None,
     algorithm: str,
     threads: int | None,
-    skip_bad: bool,
+    skip_non_finite: bool,
     distances: bool,
     out: Any,
     callback: Callable[[int, int], None] | None,

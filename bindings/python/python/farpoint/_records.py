@@ -31,7 +31,7 @@ class Sampling(NamedTuple):
     threads: int | None
     out: Any
     distances: bool
-    skip_bad: bool
+    skip_non_finite: bool
     progress: bool
     #: Selected rows, if any. Starts are rows of the whole cloud.
     selected: Selection | None = None
@@ -138,7 +138,7 @@ class Approximation(NamedTuple):
     first_stage: str | None = None
     lengths: list[int] | None = None
     threads: int | None = None
-    skip_bad: bool = False
+    skip_non_finite: bool = False
     callback: Callable[[int, int], None] | None = None
 
 
@@ -155,7 +155,7 @@ class Voxelization(NamedTuple):
     lengths: list[int] | None = None
     offsets: list[int] | None = None
     threads: int | None = None
-    skip_bad: bool = False
+    skip_non_finite: bool = False
 
 
 #: Two clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D) and the lengths of their clouds.

@@ -37,7 +37,7 @@ def _cached_request(
 
 def new_request(
     count: Any, ratio: Any, spacing: Any, start: Any, lengths: Any, algorithm: Any, seed: Any, threads: Any,
-    out: Any, distances: bool, on_bad: str, progress: bool, rows: Any, mask: Any,
+    out: Any, distances: bool, non_finite: str, progress: bool, rows: Any, mask: Any,
 ) -> Sampling:
     """Returns checked arguments of ``sample``."""
     if (count is None) + (ratio is None) + (spacing is None) != 2:
@@ -54,8 +54,8 @@ def new_request(
         threads = _arguments.threads(threads)
     if algorithm != "auto":
         _arguments.exact(algorithm)
-    if on_bad not in ("error", "skip"):
-        raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
+    if non_finite not in ("error", "skip"):
+        raise ValueError(f'non_finite is {non_finite!r}; it must be "error" or "skip"')
     selected = None
     if rows is not None or mask is not None:
         if rows is not None and mask is not None:
@@ -65,7 +65,7 @@ def new_request(
         start = FIRST
     seed = seed_without_start(seed, start)
     return Sampling(
-        count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
+        count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), non_finite == "skip",
         bool(progress), selected,
     )
 

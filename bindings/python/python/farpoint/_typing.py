@@ -66,7 +66,7 @@ Rows = Union["NDArray[Any]", Sequence[Any]]
 Seed = Union[int, "Generator"]
 
 Path = Union[str, "os.PathLike[str]"]
-OnBad = Literal["error", "skip"]
+NonFinite = Literal["error", "skip"]
 
 #: A name, or a name with options such as ``"radius:nvox=24"``.
 Algorithm = Union[
@@ -109,7 +109,7 @@ if TYPE_CHECKING:
         seed: Seed | None
         threads: int | None
         device: Device
-        on_bad: OnBad
+        non_finite: NonFinite
         progress: bool
 
     class FileOptions(TypedDict, total=False):
@@ -134,7 +134,7 @@ if TYPE_CHECKING:
         seed: Seed | None
         threads: int | None
         device: Device
-        on_bad: OnBad
+        non_finite: NonFinite
         progress: bool
 
     class RandomOptions(TypedDict, total=False):
@@ -142,7 +142,7 @@ if TYPE_CHECKING:
         seed: Seed | None
         lengths: Integers | None
         threads: int | None
-        on_bad: OnBad
+        non_finite: NonFinite
 
     class GridOptions(RandomOptions, total=False):
         cell: float | None
@@ -153,7 +153,7 @@ if TYPE_CHECKING:
         bits: int
         lengths: Integers | None
         threads: int | None
-        on_bad: OnBad
+        non_finite: NonFinite
 
     class NpduOptions(RandomOptions, total=False):
         window: int | None
@@ -173,7 +173,7 @@ if TYPE_CHECKING:
         cell: float | None
         lengths: Integers | None
         threads: int | None
-        on_bad: OnBad
+        non_finite: NonFinite
 
     class VoxelOptions(TypedDict, total=False):
         reduce: Literal["mean", "first", "center", "random"]
@@ -187,7 +187,7 @@ if TYPE_CHECKING:
         lengths: Integers | None
         offsets: Integers | None
         threads: int | None
-        on_bad: OnBad
+        non_finite: NonFinite
 
     class SearchOptions(TypedDict, total=False):
         x_lengths: Integers | None

@@ -10,7 +10,7 @@ from . import _arguments, _native, _progress
 from ._arrays import integer_arrays, library_of
 from ._records import Approximation
 from ._torch.lazy_torch import seed_of, untraced
-from ._typing import Algorithm, ArrayT, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, subscriptable
+from ._typing import Algorithm, ArrayT, IndexT, Integers, NamedTuple, NonFinite, Rows, Seed, subscriptable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -66,7 +66,7 @@ def sample_random(
     lengths: Integers | None = None,
     threads: int | None = None,
     out: Any = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
 ) -> Any:
     """Choose points at random without replacement; return their indices in random order.
 
@@ -90,7 +90,7 @@ def sample_random(
         Number of threads; all cores unless set.
     out : array of int64, optional
         Output for the indices, of the result's shape: a NumPy array, for tensors a tensor.
-    on_bad : {"error", "skip"}, optional
+    non_finite : {"error", "skip"}, optional
         "error": non-finite rows raise ValueError. "skip": non-finite rows are left out.
 
     Returns
@@ -112,7 +112,7 @@ def sample_random(
     >>> farpoint.sample_random(numpy.arange(10.0).reshape(10, 1), 3).shape
     (3,)
     """
-    request = _request("random", count, ratio, None, on_bad, threads, seed=seed)
+    request = _request("random", count, ratio, None, non_finite, threads, seed=seed)
     return _indices(points, request, lengths, out)
 
 
@@ -136,13 +136,13 @@ def sample_grid(
     lengths: Integers | None = None,
     threads: int | None = None,
     out: Any = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
 ) -> Any:
     """Choose one point of each occupied cell of a cubic grid; return their indices in ascending order.
 
     Parameters
     ----------
-    points, lengths, threads, out, on_bad
+    points, lengths, threads, out, non_finite
         As for ``sample_random``.
     count, ratio : optional
         Number of samples, returned exactly: the cell size is searched for. Give one of count, ratio and cell.
@@ -178,7 +178,7 @@ def sample_grid(
         raise ValueError('keep "centroid" makes new points, which have no indices; call farpoint.centroids')
     if seed is not None and keep != "random":
         raise ValueError(f'seed is for keep="random", not keep={keep!r}; remove it (got {seed=})')
-    request = _request("grid", count, ratio, cell, on_bad, threads, seed=seed, keep=keep)
+    request = _request("grid", count, ratio, cell, non_finite, threads, seed=seed, keep=keep)
     return _indices(points, request, lengths, out)
 
 
@@ -200,13 +200,13 @@ def sample_morton(
     lengths: Integers | None = None,
     threads: int | None = None,
     out: Any = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
 ) -> Any:
     """Choose points at even steps along a Morton curve; return their indices in Morton order.
 
     Parameters
     ----------
-    points, count, ratio, lengths, threads, out, on_bad
+    points, count, ratio, lengths, threads, out, non_finite
         As for ``sample_random``.
     bits : int, optional
         Bits per axis, 1 to 21.
@@ -232,7 +232,7 @@ def sample_morton(
     array([0, 5])
     """
     request = _request(
-        "morton", count, ratio, None, on_bad, threads, bits=_arguments.integer(bits, "bits", 1, 21)
+        "morton", count, ratio, None, non_finite, threads, bits=_arguments.integer(bits, "bits", 1, 21)
     )
     return _indices(points, request, lengths, out)
 
@@ -258,14 +258,14 @@ def sample_npdu(
     lengths: Integers | None = None,
     threads: int | None = None,
     out: Any = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
     progress: bool = False,
 ) -> Any:
     """Choose points by farthest point sampling that updates only a window around each sample.
 
     Parameters
     ----------
-    points, count, ratio, lengths, threads, out, on_bad
+    points, count, ratio, lengths, threads, out, non_finite
         As for ``sample_random``.
     window : int, optional
         Number of points of a window; ``16 N / M`` unless set.
@@ -302,7 +302,7 @@ def sample_npdu(
     """
     window = None if window is None else _arguments.integer(window, "window", 1)
     request = _request(
-        "npdu", count, ratio, None, on_bad, threads, seed=_no_start(seed, start), window=window, npdu_order=order
+        "npdu", count, ratio, None, non_finite, threads, seed=_no_start(seed, start), window=window, npdu_order=order
     )
     return _indices(points, request, lengths, out, start, progress)
 
@@ -329,7 +329,7 @@ def sample_fastpoint(
     index: Index[Any, Any] | None = None,
     threads: int | None = None,
     out: Any = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
     progress: bool = False,
 ) -> Any:
     """Choose points at decreasing distances, predicted from the first tenth of an exact sample.
@@ -338,7 +338,7 @@ def sample_fastpoint(
 
     Parameters
     ----------
-    points, count, ratio, lengths, threads, out, on_bad
+    points, count, ratio, lengths, threads, out, non_finite
         As for ``sample_random``; also PyTorch tensors on a GPU, where the work is queued on the current stream, rows
         are not checked for NaN, and ``progress`` is ignored, as by ``sample``.
     estimator : {"network", "fit"}, optional
@@ -374,7 +374,7 @@ def sample_fastpoint(
     array([0, 9])
     """
     request = _request(
-        "fastpoint", count, ratio, None, on_bad, threads, seed=_no_start(seed, start), estimator=estimator,
+        "fastpoint", count, ratio, None, non_finite, threads, seed=_no_start(seed, start), estimator=estimator,
         first_stage=first_stage,
     )
     tree = None if index is None else _tree_of(index, points, lengths)
@@ -398,7 +398,7 @@ def centroids(
     cell: float | None = None,
     lengths: Integers | None = None,
     threads: int | None = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
 ) -> Centroids[Any, Any]:
     """Compute the mean of the points of each occupied cell of a cubic grid.
 
@@ -416,7 +416,7 @@ def centroids(
         At most ``ceil(ratio * N)`` centroids, from 0 to 1.
     cell : float, optional
         The cell size, in the unit of the coordinates.
-    lengths, threads, on_bad : optional
+    lengths, threads, non_finite : optional
         As for ``sample_grid``.
 
     Returns
@@ -442,12 +442,12 @@ def centroids(
     ([[2.0], [7.0]], [5, 5])
     """
     threads = _arguments.threads(threads)
-    count = _one_amount(count, ratio, cell, on_bad)
+    count = _one_amount(count, ratio, cell, non_finite)
     library = library_of(points)
     array = library.on_host(points, "centroids runs")
     request = Approximation(
         "grid", count, ratio, cell, lengths=integer_arrays.lengths_of(lengths), threads=threads,
-        skip_bad=on_bad == "skip",
+        skip_non_finite=non_finite == "skip",
     )
     results = _native.centroids(array, request)
     size: Any
@@ -465,13 +465,13 @@ def centroids(
 
 
 def _request(
-    method: str, count: Any, ratio: Any, cell: Any, on_bad: str, threads: Any, seed: Any = None, **options: Any
+    method: str, count: Any, ratio: Any, cell: Any, non_finite: str, threads: Any, seed: Any = None, **options: Any
 ) -> Approximation:
     """Checks the arguments of all samplers. The compiled module checks names."""
-    count = _one_amount(count, ratio, cell, on_bad, "count, ratio and cell" if method == "grid" else "count and ratio")
+    count = _one_amount(count, ratio, cell, non_finite, "count, ratio and cell" if method == "grid" else "count and ratio")
     return Approximation(
         method, count, ratio, cell, seed=_arguments.seed(seed_of(seed)), threads=_arguments.threads(threads),
-        skip_bad=on_bad == "skip", **options,
+        skip_non_finite=non_finite == "skip", **options,
     )
 
 
@@ -520,15 +520,15 @@ def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
 
 
 def _one_amount(
-    count: int | None, ratio: float | None, cell: float | None, on_bad: str, names: str = "count, ratio and cell"
+    count: int | None, ratio: float | None, cell: float | None, non_finite: str, names: str = "count, ratio and cell"
 ) -> int | None:
     """Returns the count as an int after checking that exactly one amount is set."""
     if (count is None) + (ratio is None) + (cell is None) != 2:
         beside = f", {cell=}" if "cell" in names else ""
         raise ValueError(f"pass one of {names} (got {count=}, {ratio=}{beside})")
     count = _arguments.count(count)
-    if on_bad not in ("error", "skip"):
-        raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
+    if non_finite not in ("error", "skip"):
+        raise ValueError(f'non_finite is {non_finite!r}; it must be "error" or "skip"')
     return count
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from . import _arguments
 from ._arrays import conversion, integer_arrays, library_of
 from ._torch import lazy_torch
-from ._typing import Algorithm, Booleans, Device, Integers, NamedTuple, OnBad, Seed
+from ._typing import Algorithm, Booleans, Device, Integers, NamedTuple, NonFinite, Seed
 from .sampling import sample
 
 __all__ = ["Levels", "sample_levels"]
@@ -55,7 +55,7 @@ def sample_levels(
     threads: int | None = None,
     device: Device = None,
     return_covering_radius: bool = False,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
     progress: bool = False,
 ) -> Levels:
     """Choose the points of all levels of a network in one run.
@@ -83,7 +83,7 @@ def sample_levels(
         other than ``start``.
     rows, mask : optional
         As for ``sample``.
-    algorithm, seed, threads, device, on_bad, progress : optional
+    algorithm, seed, threads, device, non_finite, progress : optional
         As for ``sample``; exact algorithms only.
     return_covering_radius : bool, optional
         Return the covering radius of each level, too.
@@ -123,19 +123,19 @@ def sample_levels(
         raise ValueError("start must be one row of each cloud: levels begin at the first point chosen")
     if offsets is not None:
         usual = lengths is rows is mask is seed is threads is device is None
-        if not usual or algorithm != "auto" or on_bad != "error" or return_covering_radius or progress:
+        if not usual or algorithm != "auto" or non_finite != "error" or return_covering_radius or progress:
             raise ValueError("offsets go with counts or ratios and start only; leave out other options")
         return _ragged(points, integer_arrays.listed(offsets, "offsets"), counts, shares, start)
     sizes = [] if counts is None else _sizes(counts)
     options: dict[str, Any] = dict(
         count=None if counts is None else sizes[0], ratio=None if shares is None else shares[0], start=start,
         lengths=lengths, rows=rows, mask=mask, algorithm=algorithm, seed=seed, threads=threads, device=device,
-        on_bad=on_bad, progress=progress,
+        non_finite=non_finite, progress=progress,
     )
     chosen, distances, radius = _sampled(points, options, return_covering_radius)
     if shares is not None:
         sizes = _limits(chosen.shape[-1], shares[1:])
-        if batch and not (lengths is mask is None and on_bad == "error"):
+        if batch and not (lengths is mask is None and non_finite == "error"):
             return _by_shares(chosen, distances, radius, sizes, shares)
     indices = tuple([chosen[..., :size] for size in sizes])
     relative = [chosen]

@@ -401,7 +401,7 @@ def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
         raise ValueError(
             f"cloud {cloud} of {side} is empty: {side}_offsets has {ends[cloud]} twice ({conversion.name(points)})"
         )
-    _refuse_bad_rows(points, side)
+    _refuse_non_finite_rows(points, side)
     places = np.full((len(lengths), max(lengths)), -1)
     for row, begin, length in zip(places, ends, lengths):
         row[:length] = np.arange(begin, begin + length)
@@ -409,14 +409,14 @@ def _padded(points: Any, offsets: Any, side: str) -> tuple[Any, list[int]]:
     return gather(points, indices.to(points.device) if lazy_torch.is_tensor(points) else indices), lengths
 
 
-def _refuse_bad_rows(points: Any, side: str) -> None:
+def _refuse_non_finite_rows(points: Any, side: str) -> None:
     """Raises for NaN and infinity in host memory, with rows of the caller's array: a search would name those of padded
     clouds."""
     library = library_of(points)
     on_host = points.is_cpu if lazy_torch.is_tensor(points) else library is numpy
     if lazy_torch.is_compiling() or not on_host:
         return
-    (count,), (first,) = library.bad_rows(points)
+    (count,), (first,) = library.non_finite(points)
     if count:
         raise ValueError(
             f"{side}: {count} of {len(points)} rows hold NaN or infinity, the first is row {first}; remove them "

@@ -144,7 +144,7 @@ def check(points: Any) -> None:
     farpoint.CudaUnavailable
         An array on a GPU without a usable driver.
     """
-    counts, firsts = library_of(points).bad_rows(points)
+    counts, firsts = library_of(points).non_finite(points)
     for cloud, (count, first) in enumerate(zip(counts, firsts)):
         if count:
             shape = points.shape if hasattr(points, "shape") else np.shape(points)

@@ -14,7 +14,7 @@ from ._sample_arguments import (
     FIRST, drawn_starts, gpu_for, new_request, ragged_counts, refuse_beside_offsets, seed_without_start, simple_request,
 )
 from ._typing import (
-    Algorithm, ArrayT, Booleans, Device, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, ValueT, subscriptable,
+    Algorithm, ArrayT, Booleans, Device, IndexT, Integers, NamedTuple, NonFinite, Rows, Seed, ValueT, subscriptable,
 )
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def sample(
     device: Device = None,
     out: Any = None,
     return_distances: bool = False,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
     progress: bool = False,
 ) -> Any:
     """Choose points by farthest point sampling; return their indices in order of choice.
@@ -183,7 +183,7 @@ def sample(
         Return a ``Sample`` of indices, distances and covering radius. To autograd they are constants:
         they have no derivative. For differentiable distances, pass ``points[indices]`` to ``nearest`` or
         ``chamfer``.
-    on_bad : {"error", "skip"}, optional
+    non_finite : {"error", "skip"}, optional
         "error": non-finite rows raise ValueError on the CPU. On a GPU, where this would synchronize,
         they are not checked, and the result is meaningless if there are any; ``farpoint.check(points)``
         finds them. "skip": non-finite rows are left out, indices still refer to the input; synchronizes a GPU.
@@ -216,7 +216,7 @@ def sample(
     -----
     For CUDA tensors of PyTorch the work is queued on the current stream without synchronizing; memory is
     PyTorch's. It can be captured into a CUDA graph (after one warm-up call) and compiled by
-    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``on_bad="skip"``, ``rows``, a ``mask`` (unless it is
+    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``non_finite="skip"``, ``rows``, a ``mask`` (unless it is
     of a batch and comes with ``count``), a generator as seed, and starts or lengths that are not on the GPU yet, where
     compiling without ``fullgraph`` breaks the graph. ``torch.vmap`` makes one batched call. Starts in a tensor on a GPU
     must be distinct; those outside a cloud are clamped.
@@ -240,17 +240,17 @@ def sample(
         refuse_beside_offsets(
             spacing=spacing, lengths=lengths, rows=rows, mask=mask, threads=threads, device=device, out=out,
             return_distances=return_distances or None, progress=progress or None,
-            on_bad=None if on_bad == "error" else on_bad,
+            non_finite=None if non_finite == "error" else non_finite,
         )
         return _sample_concatenated(points, offsets, count, ratio, start, seed, algorithm)
     usual = spacing is seed is out is rows is mask is device is None and (start is None or start is FIRST)
-    if usual and on_bad == "error" and not progress:
+    if usual and non_finite == "error" and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
             request = request._replace(lengths=lengths, cached=request)
     if request is None:
         request = new_request(
-            count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, on_bad,
+            count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, non_finite,
             progress, rows, mask,
         )
     library = library_of(points)
@@ -277,7 +277,7 @@ def order(
     seed: Seed | None = None,
     threads: int | None = None,
     device: Device = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
     progress: bool = False,
 ) -> Order[Any, Any]:
     """Order a whole cloud farthest first: every prefix is a farthest point sample.
@@ -286,14 +286,14 @@ def order(
     ----------
     points : array, (N, D) or (B, N, D)
         As for ``sample``.
-    start, lengths, rows, mask, algorithm, seed, threads, device, on_bad, progress : optional
+    start, lengths, rows, mask, algorithm, seed, threads, device, non_finite, progress : optional
         As for ``sample``.
 
     Returns
     -------
     Order
         Indices (N,) or (B, N), and spacings of the same shape in the unit and type of the coordinates.
-        Rows skipped by ``on_bad="skip"`` and rows not selected are left out; a batch is padded with
+        Rows skipped by ``non_finite="skip"`` and rows not selected are left out; a batch is padded with
         -1 and 0.
 
     Raises
@@ -314,7 +314,7 @@ def order(
     """
     result: Any = sample(
         points, ratio=1.0, start=start, lengths=lengths, rows=rows, mask=mask, algorithm=algorithm, seed=seed,
-        threads=threads, device=device, return_distances=True, on_bad=on_bad, progress=progress,
+        threads=threads, device=device, return_distances=True, non_finite=non_finite, progress=progress,
     )
     return Order(result.indices, result.distances)
 

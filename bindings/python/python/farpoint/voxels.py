@@ -9,7 +9,7 @@ from ._arrays import library_of_values
 from ._arrays.integer_arrays import lengths_of, listed
 from ._records import Voxelization
 from ._torch.lazy_torch import seed_of, untraced
-from ._typing import ArrayT, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, subscriptable
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, NonFinite, Rows, Seed, subscriptable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -78,7 +78,7 @@ def voxel_downsample(
     lengths: Integers | None = None,
     offsets: Integers | None = None,
     threads: int | None = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
 ) -> Voxels[Any, Any]:
     """Replace the points of each occupied voxel by one.
 
@@ -118,7 +118,7 @@ def voxel_downsample(
         First row of each of several concatenated clouds (N, D), then N. Voxels are concatenated likewise.
     threads : int, optional
         Number of threads; all cores unless set.
-    on_bad : {"error", "skip"}, optional
+    non_finite : {"error", "skip"}, optional
         "error": non-finite rows raise ValueError. "skip": they are left out.
 
     Returns
@@ -149,12 +149,12 @@ def voxel_downsample(
         raise ValueError(f'reduce is {reduce!r}; it must be "mean", "first", "center" or "random"')
     if feature_reduce not in (None, "mean", "max"):
         raise ValueError(f'feature_reduce is {feature_reduce!r}; it must be "mean" or "max"')
-    if on_bad not in ("error", "skip"):
-        raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
+    if non_finite not in ("error", "skip"):
+        raise ValueError(f'non_finite is {non_finite!r}; it must be "error" or "skip"')
     request = Voxelization(
         _arguments.numbers(size, "size"), _origin(origin), reduce, _arguments.seed(seed_of(seed)) or 0, bool(sort),
         _arguments.integer(min_points, "min_points", 0, 2**32 - 1), lengths_of(lengths),
-        None if offsets is None else listed(offsets, "offsets"), _arguments.threads(threads), on_bad == "skip",
+        None if offsets is None else listed(offsets, "offsets"), _arguments.threads(threads), non_finite == "skip",
     )
     library = library_of_values(points, features, labels)
     how = feature_reduce or ("mean" if reduce == "mean" else "pick")

@@ -7,7 +7,7 @@ use crate::arrays::{View, about, cut, in_precision};
 use crate::error::{self, cuda as failed};
 use crate::watch;
 use farpoint::{
-    Amount, BadRows, Cpu, Device, Error, Observer, Points, Sample, Sampler, Scalar, Start,
+    Amount, Cpu, Device, Error, NonFinite, Observer, Points, Sample, Sampler, Scalar, Start,
 };
 use farpoint_cuda::{CudaScalar, Gpu};
 use numpy::{
@@ -41,7 +41,7 @@ struct Request<'py> {
 /// Samples a cloud `(n, d)` or a batch `(b, n, d)`: indices, distances and covering radii.
 #[pyfunction]
 #[pyo3(signature = (points, count, ratio, spacing, starts, seed, lengths, counts, algorithm,
-                    threads, skip_bad, distances, out, callback, selected = None, gpu = None))]
+                    threads, skip_non_finite, distances, out, callback, selected = None, gpu = None))]
 #[expect(clippy::too_many_arguments, reason = "reading a record would take longer than the call")]
 fn sample<'py>(
     points: &Bound<'py, PyUntypedArray>,
@@ -54,16 +54,16 @@ fn sample<'py>(
     counts: Option<Vec<usize>>,
     algorithm: &str,
     threads: Option<usize>,
-    skip_bad: bool,
+    skip_non_finite: bool,
     distances: bool,
     out: Option<Bound<'py, PyAny>>,
     callback: Option<Py<PyAny>>,
     selected: Option<Bound<'py, PyUntypedArray>>,
     gpu: Option<usize>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let bad_rows = if skip_bad { BadRows::Skip } else { BadRows::Error };
+    let non_finite = if skip_non_finite { NonFinite::Skip } else { NonFinite::Error };
     let job = job(amount(count, ratio, spacing), algorithm)?
-        .bad_rows(bad_rows)
+        .non_finite(non_finite)
         .start(seed.map_or(Start::First, Start::Random));
     let (cpu, answer) = (watch::cpu(threads), Answer { distances, out });
     let request = Request { job, cpu, gpu, lengths, counts, starts, answer, callback };

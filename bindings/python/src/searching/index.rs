@@ -4,7 +4,7 @@ use super::side::{Index, SideInput};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
 use crate::{error, watch};
-use farpoint::{BadRows, Cpu, Points, Scalar};
+use farpoint::{Cpu, NonFinite, Points, Scalar};
 use numpy::Element;
 use pyo3::prelude::*;
 
@@ -34,7 +34,7 @@ impl Index {
             side_by_side(threads, &sizes, stop, |cloud, threads| {
                 let points = &side.clouds[cloud];
                 let cpu = Cpu::new().threads(threads);
-                let build = || farpoint::Index::build(&cpu, points, BadRows::Error);
+                let build = || farpoint::Index::build(&cpu, points, NonFinite::Error);
                 (!points.is_empty()).then(build).transpose()
             })
         })?;

@@ -4,7 +4,7 @@
 use super::Request;
 use crate::device::{about, non_null};
 use crate::error::{cuda as failed, sampling};
-use farpoint::{BadRows, VoxelGrid};
+use farpoint::{NonFinite, VoxelGrid};
 use farpoint_cuda::{
     CudaScalar, DeviceVoxelPoints, DeviceVoxels, Error, Gpu, Stream, VoxelSummary,
 };
@@ -84,8 +84,9 @@ impl CudaVoxels {
     /// on the CPU; `locate(row, axis)` returns the coordinate of a row and the origin of its cloud.
     fn read(&self, numbers: Vec<i64>, locate: &Bound<'_, PyAny>) -> PyResult<(usize, Ranges)> {
         let summary = VoxelSummary::new(self.dims, &numbers);
-        if let (Some((count, first)), BadRows::Error) = (summary.bad_rows, self.job.bad_rows) {
-            let error = farpoint::Error::BadRows { first, count, points: self.count() };
+        if let (Some((count, first)), NonFinite::Error) = (summary.non_finite, self.job.non_finite)
+        {
+            let error = farpoint::Error::NonFinite { first, count, points: self.count() };
             return Err(sampling(error, &self.about()));
         }
         if let Some((axis, row)) = summary.outside {

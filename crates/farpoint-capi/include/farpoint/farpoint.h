@@ -109,9 +109,9 @@ enum farpoint_status
      */
     FARPOINT_INVALID_ARGUMENT = 1,
     /**
-     * Rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
+     * Rows hold NaN or infinity. Remove them, or set `non_finite` to FARPOINT_NON_FINITE_SKIP.
      */
-    FARPOINT_BAD_ROWS = 2,
+    FARPOINT_NON_FINITE = 2,
     /**
      * The progress callback canceled the call; there is no result.
      */
@@ -205,25 +205,25 @@ typedef int32_t farpoint_instruction_set;
 /**
  * Handling of rows with NaN or infinity.
  */
-enum farpoint_bad_rows
+enum farpoint_non_finite
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
+     * Rows with NaN or infinity are an error, FARPOINT_NON_FINITE.
      */
-    FARPOINT_BAD_ROWS_ERROR = 0,
+    FARPOINT_NON_FINITE_ERROR = 0,
     /**
      * Rows with NaN or infinity are left out and counted; indices still count all rows.
      */
-    FARPOINT_BAD_ROWS_SKIP = 1,
+    FARPOINT_NON_FINITE_SKIP = 1,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum farpoint_bad_rows farpoint_bad_rows;
+typedef enum farpoint_non_finite farpoint_non_finite;
 #else
-typedef int32_t farpoint_bad_rows;
+typedef int32_t farpoint_non_finite;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -731,9 +731,9 @@ typedef struct farpoint_run_options {
      */
     farpoint_instruction_set instruction_set;
     /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     * FARPOINT_NON_FINITE_ERROR or FARPOINT_NON_FINITE_SKIP.
      */
-    farpoint_bad_rows bad_rows;
+    farpoint_non_finite non_finite;
     /**
      * Called now and then; may cancel. NULL: no callback.
      */
@@ -1730,7 +1730,7 @@ farpoint_status farpoint_sample(struct farpoint_points points,
  * @param cloud_count   number of clouds; 0 is fine
  * @param options       options of the sampler: one structure for all clouds, or an array of one per cloud,
  *                      all of one `size`. How the call is run (threads, device, progress, ...) is
- *                      taken from the first; `bad_rows` from each
+ *                      taken from the first; `non_finite` from each
  * @param option_count  1 or `cloud_count`
  * @param results       `cloud_count` places, which are set to the samples, each to be freed by
  *                      farpoint_sample_result_free(); all to NULL on an error
@@ -1852,7 +1852,7 @@ struct farpoint_voxels_view farpoint_voxels_result_view(const struct farpoint_vo
  * same as without an index.
  *
  * @param points   the cloud, which is not needed any more after the call
- * @param options  options of the run; may be NULL. CPU only, without progress. Rows that `bad_rows`
+ * @param options  options of the run; may be NULL. CPU only, without progress. Rows that `non_finite`
  *                 leaves out remain so in every search; indices still count all rows
  * @param index    is set to the index, to be freed by farpoint_index_free(); to NULL on an error
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text

@@ -171,7 +171,7 @@ unsafe fn approximate(
     let (options, run, job) = unsafe {
         let options = structure(options)?;
         let run = run(options.run)?;
-        let job = options.job(run.bad_rows)?;
+        let job = options.job(run.non_finite)?;
         (options, run, job)
     };
     run.observed(|place, observer| {
@@ -199,7 +199,7 @@ unsafe fn centroids(
         let options = structure(options)?;
         (options, run(options.run)?)
     };
-    let job = options.centroids(run.bad_rows)?;
+    let job = options.centroids(run.non_finite)?;
     let cpu = run.cpu("centroids are computed")?;
     run.observed(|_, observer| {
         let found = in_precision!(points.precision()?, T => {

@@ -18,7 +18,7 @@ use std::ptr;
 /// same as without an index.
 ///
 /// @param points   the cloud, which is not needed any more after the call
-/// @param options  options of the run; may be NULL. CPU only, without progress. Rows that `bad_rows`
+/// @param options  options of the run; may be NULL. CPU only, without progress. Rows that `non_finite`
 ///                 leaves out remain so in every search; indices still count all rows
 /// @param index    is set to the index, to be freed by farpoint_index_free(); to NULL on an error
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
@@ -69,7 +69,7 @@ unsafe fn build(
     let index = in_precision!(points.precision()?, T => {
         // SAFETY: by this function's contract.
         let cloud = unsafe { points.read::<T>() }?;
-        Index::build(&cpu, &cloud, run.bad_rows)?
+        Index::build(&cpu, &cloud, run.non_finite)?
     });
     Ok(farpoint_index(index))
 }

@@ -7,7 +7,7 @@ use crate::points::farpoint_points;
 use crate::run::{Either, Run, in_precision};
 use crate::status::{Failure, entry, invalid};
 use farpoint::measure::{Measure, Quality, Spacing};
-use farpoint::{BadRows, Cpu, Scalar};
+use farpoint::{Cpu, NonFinite, Scalar};
 use std::ptr;
 
 /// Distances from each sample to its nearest other sample, in the unit of the coordinates.
@@ -185,11 +185,11 @@ impl From<Spacing> for farpoint_spacing {
 unsafe fn run_of(options: *const farpoint_run_options) -> Result<Run, Failure> {
     // SAFETY: by this function's contract.
     let run = unsafe { run(options) }?;
-    match run.bad_rows {
-        BadRows::Error => Ok(run),
-        _ => {
-            Err(invalid("measures leave no rows out; set bad_rows to FARPOINT_BAD_ROWS_ERROR (0)"))
-        }
+    match run.non_finite {
+        NonFinite::Error => Ok(run),
+        _ => Err(invalid(
+            "measures leave no rows out; set non_finite to FARPOINT_NON_FINITE_ERROR (0)",
+        )),
     }
 }
 

@@ -203,7 +203,7 @@ pub(super) unsafe fn run_and_job(
         Some(options) => {
             // SAFETY: by this function's contract.
             let run = unsafe { run(options.run) }?;
-            let job = options.job(run.bad_rows)?;
+            let job = options.job(run.non_finite)?;
             Ok((run, job))
         }
     }

@@ -78,7 +78,7 @@ pub unsafe extern "C" fn farpoint_sample(
 /// @param cloud_count   number of clouds; 0 is fine
 /// @param options       options of the sampler: one structure for all clouds, or an array of one per cloud,
 ///                      all of one `size`. How the call is run (threads, device, progress, ...) is
-///                      taken from the first; `bad_rows` from each
+///                      taken from the first; `non_finite` from each
 /// @param option_count  1 or `cloud_count`
 /// @param results       `cloud_count` places, which are set to the samples, each to be freed by
 ///                      farpoint_sample_result_free(); all to NULL on an error
@@ -184,7 +184,7 @@ unsafe fn sample(
     let (options, run, job) = unsafe {
         let options = structure(options)?;
         let run = run(options.run)?;
-        let job = options.job(run.bad_rows)?;
+        let job = options.job(run.non_finite)?;
         (options, run, job)
     };
     let sample = run.observed(|place, observer| {
@@ -255,7 +255,7 @@ unsafe fn batch(
     let Some(first) = options.first() else { return Ok(Vec::new()) };
     let job = |(cloud, options): (usize, &farpoint_sample_options)| {
         // SAFETY: by this function's contract.
-        let job = unsafe { run(options.run).and_then(|run| options.job(run.bad_rows)) };
+        let job = unsafe { run(options.run).and_then(|run| options.job(run.non_finite)) };
         job.map_err(|failure| failure.of_cloud(cloud))
     };
     // SAFETY: by this function's contract.

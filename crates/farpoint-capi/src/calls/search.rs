@@ -124,7 +124,7 @@ pub(super) unsafe fn run_and_job(
         let options = structure(options)?;
         (options, run(options.run)?)
     };
-    let job = options.job(run.bad_rows)?;
+    let job = options.job(run.non_finite)?;
     Ok((run, job))
 }
 

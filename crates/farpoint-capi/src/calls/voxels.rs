@@ -104,7 +104,7 @@ unsafe fn voxels(
     let (options, run, job) = unsafe {
         let options = structure(options)?;
         let run = run(options.run)?;
-        let job = options.job(run.bad_rows)?;
+        let job = options.job(run.non_finite)?;
         (options, run, job)
     };
     let cpu = run.cpu("voxels are found")?;

@@ -10,7 +10,7 @@ use crate::options::{
 };
 use crate::run::{Place, Precision, gpu};
 use crate::status::{Failure, invalid};
-use farpoint::{BadRows, Matcher, Sampler, Searcher};
+use farpoint::{Matcher, NonFinite, Sampler, Searcher};
 use farpoint_cuda::{
     CudaScalar, DeviceBatch, DeviceClouds, DevicePairs, DeviceSearch, DeviceSide, Gpu, Stream,
 };
@@ -59,7 +59,7 @@ unsafe fn gpu_of(options: *const farpoint_run_options) -> Result<Gpu, Failure> {
         (options.threads != 0, "threads"),
         (number(options.instruction_set) != 0, "instruction_set"),
         (options.progress.is_some(), "progress"),
-        (run.bad_rows != BadRows::Error, "bad_rows"),
+        (run.non_finite != NonFinite::Error, "non_finite"),
     ];
     if let Some((_, member)) = members.iter().find(|(members, _)| *members) {
         return Err(invalid(format!("{member} is not supported for device memory; leave it 0")));
@@ -83,21 +83,21 @@ unsafe fn sampler(options: &farpoint_sample_options) -> Result<(Gpu, Sampler), F
         return Err(invalid(text));
     }
     // SAFETY: by this function's contract, and there are no starts.
-    unsafe { Ok((gpu_of(options.run)?, options.job(BadRows::Error)?)) }
+    unsafe { Ok((gpu_of(options.run)?, options.job(NonFinite::Error)?)) }
 }
 
 /// # Safety
 /// Same as `gpu_of`, of what `run` points to.
 unsafe fn matcher(options: &farpoint_match_options) -> Result<(Gpu, Matcher), Failure> {
     // SAFETY: by this function's contract.
-    Ok((unsafe { gpu_of(options.run) }?, options.job(BadRows::Error)?))
+    Ok((unsafe { gpu_of(options.run) }?, options.job(NonFinite::Error)?))
 }
 
 /// # Safety
 /// Same as `gpu_of`, of what `run` points to.
 unsafe fn searcher(options: &farpoint_search_options) -> Result<(Gpu, Searcher), Failure> {
     // SAFETY: by this function's contract.
-    Ok((unsafe { gpu_of(options.run) }?, options.job(BadRows::Error)?))
+    Ok((unsafe { gpu_of(options.run) }?, options.job(NonFinite::Error)?))
 }
 
 /// Runs an expression in the precision of the clouds; flags must be 0.
@@ -172,7 +172,7 @@ pub(crate) unsafe fn check_rows(
     typed!(batch, T => unsafe {
         let stream = stream(&gpu, raw);
         let (counts, firsts) = (counts.addr() as u64, firsts.addr() as u64);
-        Ok(farpoint_cuda::check_bad::<T>(&stream, &batch.to_device()?, counts, firsts)?)
+        Ok(farpoint_cuda::find_non_finite::<T>(&stream, &batch.to_device()?, counts, firsts)?)
     })
 }
 

@@ -6,7 +6,7 @@ use crate::options::farpoint_run_options;
 use crate::points::RowSelection;
 use crate::status::{Failure, invalid};
 use farpoint::approximate::{Estimator, Keep, Method, Order};
-use farpoint::{Amount, ApproximateSampler, BadRows};
+use farpoint::{Amount, ApproximateSampler, NonFinite};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
@@ -70,13 +70,13 @@ impl farpoint_approximate_options {
     ///
     /// # Errors
     /// If a number or a text is unknown.
-    pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<ApproximateSampler, Failure> {
+    pub(crate) unsafe fn job(&self, non_finite: NonFinite) -> Result<ApproximateSampler, Failure> {
         // SAFETY: by this function's contract.
         let (method, start) = unsafe {
             let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
             (self.method()?, start)
         };
-        let job = ApproximateSampler::new(method, self.amount()?).bad_rows(bad_rows);
+        let job = ApproximateSampler::new(method, self.amount()?).non_finite(non_finite);
         Ok(match start {
             None => job,
             Some(start) => job.start(start),
@@ -87,9 +87,9 @@ impl farpoint_approximate_options {
     ///
     /// # Errors
     /// If the amount is unknown.
-    pub(crate) fn centroids(&self, bad_rows: BadRows) -> Result<ApproximateSampler, Failure> {
+    pub(crate) fn centroids(&self, non_finite: NonFinite) -> Result<ApproximateSampler, Failure> {
         let grid = Method::Grid { keep: Keep::Center };
-        Ok(ApproximateSampler::new(grid, self.amount()?).bad_rows(bad_rows))
+        Ok(ApproximateSampler::new(grid, self.amount()?).non_finite(non_finite))
     }
 
     /// Returns the selected rows.

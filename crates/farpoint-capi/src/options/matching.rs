@@ -3,7 +3,7 @@
 use crate::constants::farpoint_search_method;
 use crate::options::farpoint_run_options;
 use crate::status::Failure;
-use farpoint::{BadRows, Matcher};
+use farpoint::{Matcher, NonFinite};
 use std::mem::MaybeUninit;
 
 /// Options of a search for nearest points. All zero but `size`: Euclidean distances.
@@ -27,8 +27,8 @@ impl farpoint_match_options {
     ///
     /// # Errors
     /// If a number is unknown.
-    pub(crate) fn job(&self, bad_rows: BadRows) -> Result<Matcher, Failure> {
+    pub(crate) fn job(&self, non_finite: NonFinite) -> Result<Matcher, Failure> {
         let (norm, method) = (super::norm(self.norm)?, super::method(self.method)?);
-        Ok(Matcher::new().norm(norm).method(method).bad_rows(bad_rows))
+        Ok(Matcher::new().norm(norm).method(method).non_finite(non_finite))
     }
 }

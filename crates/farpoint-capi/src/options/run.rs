@@ -5,7 +5,7 @@ use crate::constants::*;
 use crate::progress::{Listener, farpoint_progress_callback};
 use crate::run::{Place, Run};
 use crate::status::{Failure, invalid};
-use farpoint::{BadRows, Cpu, Level};
+use farpoint::{Cpu, Level, NonFinite};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
@@ -34,8 +34,8 @@ pub struct farpoint_run_options {
     pub device_number: i32,
     /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
     pub instruction_set: MaybeUninit<farpoint_instruction_set>,
-    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-    pub bad_rows: MaybeUninit<farpoint_bad_rows>,
+    /// FARPOINT_NON_FINITE_ERROR or FARPOINT_NON_FINITE_SKIP.
+    pub non_finite: MaybeUninit<farpoint_non_finite>,
     /// Called now and then; may cancel. NULL: no callback.
     pub progress: farpoint_progress_callback,
     /// Passed to `progress`.
@@ -57,11 +57,13 @@ const MAX_THREADS: usize = 4096;
 pub(crate) unsafe fn run(options: *const farpoint_run_options) -> Result<Run, Failure> {
     // SAFETY: by this function's contract.
     let Some(options) = unsafe { optional(options) }? else { return Ok(Run::default()) };
-    let bad_rows =
-        [(FARPOINT_BAD_ROWS_ERROR, BadRows::Error), (FARPOINT_BAD_ROWS_SKIP, BadRows::Skip)];
-    let bad_rows = lookup(options.bad_rows, "bad_rows", &bad_rows)?;
+    let non_finite = [
+        (FARPOINT_NON_FINITE_ERROR, NonFinite::Error),
+        (FARPOINT_NON_FINITE_SKIP, NonFinite::Skip),
+    ];
+    let non_finite = lookup(options.non_finite, "non_finite", &non_finite)?;
     let listener = Listener::new(options.progress, options.user);
-    Ok(Run::new(place(&options)?, bad_rows, listener))
+    Ok(Run::new(place(&options)?, non_finite, listener))
 }
 
 fn place(options: &farpoint_run_options) -> Result<Place, Failure> {

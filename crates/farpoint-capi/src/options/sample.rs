@@ -5,7 +5,7 @@ use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::points::RowSelection;
 use crate::status::Failure;
-use farpoint::{Amount, BadRows, Sampler};
+use farpoint::{Amount, NonFinite, Sampler};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
@@ -64,7 +64,7 @@ impl farpoint_sample_options {
     ///
     /// # Errors
     /// If a number or a text is unknown, or the amount is 0.
-    pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<Sampler, Failure> {
+    pub(crate) unsafe fn job(&self, non_finite: NonFinite) -> Result<Sampler, Failure> {
         let amounts = [
             (FARPOINT_COUNT, Amount::Count(self.count)),
             (FARPOINT_RATIO, Amount::Ratio(self.ratio)),
@@ -77,7 +77,7 @@ impl farpoint_sample_options {
             let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
             (start, super::algorithm(self.algorithm)?)
         };
-        let job = Sampler::new(amount).algorithm(algorithm).bad_rows(bad_rows);
+        let job = Sampler::new(amount).algorithm(algorithm).non_finite(non_finite);
         Ok(match start {
             None => job,
             Some(start) => job.start(start),

@@ -4,7 +4,7 @@ use crate::arguments::lookup;
 use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::status::Failure;
-use farpoint::{BadRows, Order, Searcher};
+use farpoint::{NonFinite, Order, Searcher};
 use std::mem::MaybeUninit;
 
 /// Options of a search for several neighbors. `k` must be set, except for farpoint_within().
@@ -46,7 +46,7 @@ impl farpoint_search_options {
     ///
     /// # Errors
     /// If a number is unknown.
-    pub(crate) fn job(&self, bad_rows: BadRows) -> Result<Searcher, Failure> {
+    pub(crate) fn job(&self, non_finite: NonFinite) -> Result<Searcher, Failure> {
         let kinds = [
             (FARPOINT_NEAREST, Searcher::nearest as fn(usize) -> Searcher),
             (FARPOINT_BALL, |k| Searcher::ball(0.0, k)),
@@ -61,7 +61,7 @@ impl farpoint_search_options {
             .exclude_self(self.exclude_self != 0)
             .norm(super::norm(self.norm)?)
             .method(super::method(self.method)?)
-            .bad_rows(bad_rows);
+            .non_finite(non_finite);
         if let Some(ball) = &mut job.ball {
             ball.radius = self.radius;
         }

@@ -5,7 +5,7 @@ use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::points::RowSelection;
 use crate::status::{Failure, invalid};
-use farpoint::{BadRows, Origin, Reduce, VoxelGrid};
+use farpoint::{NonFinite, Origin, Reduce, VoxelGrid};
 use std::mem::MaybeUninit;
 
 /// Options of voxel downsampling. The edge length must be set: 0 is FARPOINT_INVALID_ARGUMENT.
@@ -54,7 +54,7 @@ impl farpoint_voxel_options {
     ///
     /// # Errors
     /// If a number is unknown, or two origins are set.
-    pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<VoxelGrid, Failure> {
+    pub(crate) unsafe fn job(&self, non_finite: NonFinite) -> Result<VoxelGrid, Failure> {
         // SAFETY: by this function's contract.
         let (edges, origin) = unsafe {
             let edges = list(self.edges, self.edge_count, "edges")?;
@@ -76,7 +76,7 @@ impl farpoint_voxel_options {
         ];
         let reduce = lookup(self.reduce, "reduce", &reductions)?;
         let job = grid.origin(origin).reduce(reduce).sorted(self.sorted != 0);
-        Ok(job.min_points(self.min_points).bad_rows(bad_rows))
+        Ok(job.min_points(self.min_points).non_finite(non_finite))
     }
 
     /// Returns the selected rows.

@@ -73,7 +73,7 @@ static farpoint_run_options some_run(void) {
     run.device = draw(30) == 0 ? some_int() : 0;
     run.device_number = draw(30) == 0 ? some_int() : 0;
     run.instruction_set = draw(30) == 0 ? some_int() : 0;
-    run.bad_rows = draw(10) == 0 ? some_int() : (int32_t)draw(2);
+    run.non_finite = draw(10) == 0 ? some_int() : (int32_t)draw(2);
     return run;
 }
 

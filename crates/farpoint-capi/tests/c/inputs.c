@@ -98,8 +98,8 @@ static void enums_and_flags(void) {
         INVALID(sample(cloud, &options), "FARPOINT_CUDA (1)");
         run = run_options(0), run.device_number = wrong[i];
         INVALID(sample(cloud, &options), "device_number");
-        run = run_options(0), run.bad_rows = wrong[i];
-        INVALID(sample(cloud, &options), "FARPOINT_BAD_ROWS_SKIP (1)");
+        run = run_options(0), run.non_finite = wrong[i];
+        INVALID(sample(cloud, &options), "FARPOINT_NON_FINITE_SKIP (1)");
         run = run_options(0), run.instruction_set = wrong[i];
         INVALID(sample(cloud, &options), "FARPOINT_INSTRUCTIONS_AVX2 (2)");
         farpoint_match_options matching = match_options();
@@ -245,7 +245,7 @@ static void numbers(void) {
     INVALID(farpoint_covering_radius(cloud, NULL, 2, NULL, &radius), "rows is NULL");
     INVALID(farpoint_covering_radius(cloud, rows, 1, NULL, NULL), "is NULL");
     farpoint_run_options run = run_options(0);
-    run.bad_rows = FARPOINT_BAD_ROWS_SKIP;
+    run.non_finite = FARPOINT_NON_FINITE_SKIP;
     INVALID(farpoint_covering_radius(cloud, rows, 1, &run, &radius), "leave no rows out");
     farpoint_gradients_result *gradients = NULL;
     INVALID(farpoint_chamfer_backward(NULL, cloud, cloud, NULL, NULL, NULL, &gradients), "found is NULL");

@@ -199,7 +199,7 @@ static void levels(const float *xyz) {
     farpoint_sample_result_free(result);
 }
 
-static void doubles_and_bad_rows(const float *xyz) {
+static void doubles_and_non_finite_rows(const float *xyz) {
     double *wide = malloc(3 * COUNT * sizeof *wide);
     for (size_t i = 0; i < 3 * COUNT; i++) {
         wide[i] = xyz[i];
@@ -209,10 +209,10 @@ static void doubles_and_bad_rows(const float *xyz) {
     farpoint_points cloud = farpoint_dense(wide, COUNT, 3, FARPOINT_FLOAT64);
     farpoint_sample_options options = sample_options(COUNT - 2);
     farpoint_sample_result *result = NULL;
-    REFUSED(farpoint_sample(cloud, &options, &result), FARPOINT_BAD_ROWS, "the first is row 5");
+    REFUSED(farpoint_sample(cloud, &options, &result), FARPOINT_NON_FINITE, "the first is row 5");
     CHECK(result == NULL);
     farpoint_run_options run = run_options(0);
-    run.bad_rows = FARPOINT_BAD_ROWS_SKIP;
+    run.non_finite = FARPOINT_NON_FINITE_SKIP;
     options.run = &run;
     CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
     farpoint_sample_view view = farpoint_sample_result_view(result);
@@ -279,7 +279,7 @@ int main(int count, char **arguments) {
         if (kind == 0) {
             amounts_and_starts(xyz, expected);
             levels(xyz);
-            doubles_and_bad_rows(xyz);
+            doubles_and_non_finite_rows(xyz);
         }
         free(xyz);
     }

@@ -8,7 +8,7 @@ use crate::args::{self, Length, Rows};
 use crate::check;
 use crate::input::{self, Points};
 use anyhow::{Result, anyhow, ensure};
-use farpoint::{BadRows, Norm, Searcher};
+use farpoint::{NonFinite, Norm, Searcher};
 use farpoint_pipeline::RanOn;
 use result::Spread;
 use std::path::Path;
@@ -69,7 +69,7 @@ fn searcher(args: &args::Neighbors, length: impl Fn(Length) -> f64) -> Searcher 
         .exclude_self(args.exclude_self)
         .method(args.method)
         .norm(args.norm())
-        .bad_rows(BadRows::Skip)
+        .non_finite(NonFinite::Skip)
 }
 
 /// Checks the options before the inputs are read.

@@ -41,7 +41,7 @@ impl Search<'_> {
                     Some(_) => search(searcher, all, x, y, cpu, &progress)?,
                     // One tree serves both sides.
                     None => {
-                        let index = Index::build(cpu, x, searcher.bad_rows)?;
+                        let index = Index::build(cpu, x, searcher.non_finite)?;
                         search(searcher, all, &index, &index, cpu, &progress)?
                     }
                 };

@@ -193,7 +193,7 @@ fn rules_at_the_edge() {
 
 /// Rows left out have no neighbors and are none; doubles stay doubles.
 #[test]
-fn bad_rows_and_precision() {
+fn non_finite_rows_and_precision() {
     let folder = Folder::new();
     folder.write("a.csv", "x,y,z\n0,0,5\nnan,0,0\n1,0,5\n");
     folder.write("b.xyz", "0 0 6\ninf 0 0\n0 0 8\n");
@@ -214,7 +214,7 @@ fn bad_rows_and_precision() {
     assert_eq!((kind.as_str(), distances), ("<f8", vec![1.0, 3.0, none, none, two, 10f64.sqrt()]));
     assert_eq!(arrays.values("indices"), [0.0, 2.0, -1.0, -1.0, 0.0, 2.0]);
     assert_eq!(arrays.values("counts"), [2.0, 0.0, 2.0]);
-    // Without A's bad row among the rows of the ragged form, too.
+    // Without A's non-finite row among the rows of the ragged form, too.
     let output = folder.run("neighbors a.csv b.xyz --radius 2 -o out.npz --quiet --json=out.json");
     assert_eq!((output.status, output.err.as_str()), (0, ""));
     assert_eq!(Arrays::of(folder.read("out.npz")).values("offsets"), [0.0, 1.0, 1.0, 2.0]);

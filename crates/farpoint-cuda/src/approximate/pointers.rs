@@ -95,7 +95,7 @@ impl Gpu {
 /// Returns the exact job that is checked in its place.
 pub(super) fn exact(job: &ApproximateSampler) -> Sampler {
     let start = job.start.clone().unwrap_or(Start::First);
-    Sampler::new(job.amount).start(start).bad_rows(job.bad_rows)
+    Sampler::new(job.amount).start(start).non_finite(job.non_finite)
 }
 
 /// Returns a job on a GPU, if GPUs support its method.

@@ -31,7 +31,7 @@ struct Args<T> {
 ///
 /// # Safety
 /// As for [`DeviceBatch`], and `counts` and `firsts` must have room for one number per cloud.
-pub unsafe fn check_bad<T: CudaScalar>(
+pub unsafe fn find_non_finite<T: CudaScalar>(
     stream: &Stream,
     batch: &DeviceBatch<T>,
     counts: u64,

@@ -22,6 +22,6 @@ pub(crate) mod run;
 mod span;
 
 pub use auto::is_worthwhile;
-pub use check::check_bad;
+pub use check::find_non_finite;
 pub use pointers::DeviceBatch;
 pub use roots::roots;

@@ -26,7 +26,7 @@ use std::marker::PhantomData;
 /// # Checks
 /// Everything known to the host is checked: sizes, null pointers, impossible amounts. Device memory is not read:
 /// starts must be distinct and within their cloud, and no coordinate of a cloud may be NaN or infinite
-/// ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
+/// ([`find_non_finite`](crate::find_non_finite) finds those), or the result is meaningless.
 ///
 /// # Safety
 /// The caller must ensure that memory is allocated as described, and neither freed nor written
@@ -214,7 +214,7 @@ pub(crate) fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Res
                 .into(),
         ));
     }
-    input::check_bad_rows(job.bad_rows)?;
+    input::check_non_finite(job.non_finite)?;
     match batch.starts {
         Some((_, 0)) => return Err(farpoint::Error::NoStart.into()),
         Some((_, starts)) if starts > samples && samples > 0 => {
@@ -236,7 +236,7 @@ fn is_count(amount: Amount) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farpoint::BadRows;
+    use farpoint::NonFinite;
 
     fn message(sampler: Sampler, batch: &DeviceBatch<f32>) -> String {
         check(&sampler, batch).unwrap_err().to_string()
@@ -254,7 +254,10 @@ mod tests {
         assert!(message(Sampler::spacing(-1.0), &batch).contains("spacing -1"));
         let random = Sampler::count(1).start(Start::Random(1));
         assert!(message(random, &batch).contains("`starts` of the batch"));
-        assert!(message(Sampler::count(1).bad_rows(BadRows::Skip), &batch).contains("check_bad"));
+        assert!(
+            message(Sampler::count(1).non_finite(NonFinite::Skip), &batch)
+                .contains("find_non_finite")
+        );
         let with_starts = |count| DeviceBatch { starts: Some((256, count)), ..batch };
         assert!(check(&Sampler::count(5), &with_starts(5)).is_ok());
         assert!(message(Sampler::count(5), &with_starts(6)).contains("6 start indices"));

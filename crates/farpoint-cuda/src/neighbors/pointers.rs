@@ -45,7 +45,7 @@ pub struct DeviceSide {
 ///
 /// # Checks
 /// Everything known to the host is checked: sizes, null pointers, clouds known to be empty. Device memory is not
-/// read: no coordinate of a cloud may be NaN or infinite ([`check_bad`](crate::check_bad) finds those), or the result
+/// read: no coordinate of a cloud may be NaN or infinite ([`find_non_finite`](crate::find_non_finite) finds those), or the result
 /// is meaningless.
 ///
 /// # Safety
@@ -237,7 +237,7 @@ impl Gpu {
 
 /// Checks everything known to the host, and returns the size.
 fn check<T: CudaScalar>(job: &Matcher, pairs: &DevicePairs<T>) -> Result<Shape, Error> {
-    input::check_bad_rows(job.bad_rows)?;
+    input::check_non_finite(job.non_finite)?;
     let shape = pairs.check()?;
     pairs.check_filled(shape)?;
     Ok(shape)
@@ -246,7 +246,7 @@ fn check<T: CudaScalar>(job: &Matcher, pairs: &DevicePairs<T>) -> Result<Shape, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farpoint::BadRows;
+    use farpoint::NonFinite;
 
     fn pairs_of(points: [u64; 2], pairs: usize, rows: [usize; 2], dims: usize) -> DevicePairs<f32> {
         DevicePairs::padded(points, pairs, rows, dims)
@@ -279,8 +279,8 @@ mod tests {
             assert!(message(&good.outputs([None; 2], [None, Some(address)])).contains(text));
             assert!(message(&good.lengths([Some(address), None])).contains("lengths"));
         }
-        let skip = Matcher::new().bad_rows(BadRows::Skip);
-        assert!(check(&skip, &good).unwrap_err().to_string().contains("check_bad"));
+        let skip = Matcher::new().non_finite(NonFinite::Skip);
+        assert!(check(&skip, &good).unwrap_err().to_string().contains("find_non_finite"));
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Gpu {
 /// Checks everything known to the host.
 fn check<T: CudaScalar>(job: &Searcher, request: &DeviceSearch<T>) -> Result<Choice, Error> {
     job.check()?;
-    input::check_bad_rows(job.bad_rows)?;
+    input::check_non_finite(job.non_finite)?;
     let choice = Choice::new(job)?;
     let shape = request.check(job.k)?;
     shape.check_k()?;

@@ -14,7 +14,7 @@ use crate::progress::Watch;
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::backend::memory as fallible;
 use farpoint::backend::{FoundNeighbors, PreparedPair};
-use farpoint::{BadRows, Matcher, Neighbors, Observer, Points, Searcher, Subset, WithinBall};
+use farpoint::{Matcher, Neighbors, NonFinite, Observer, Points, Searcher, Subset, WithinBall};
 
 /// Finds several neighbors in `y` of each point of `x`.
 pub(crate) fn search<T: CudaScalar>(
@@ -139,7 +139,7 @@ fn check_exclude_self<T: CudaScalar>(
 }
 
 fn matcher(job: &Searcher) -> Matcher {
-    Matcher::new().norm(job.norm).bad_rows(job.bad_rows)
+    Matcher::new().norm(job.norm).non_finite(job.non_finite)
 }
 
 fn rows<T>(pairs: &[Pair<T>]) -> usize {
@@ -208,7 +208,7 @@ impl<T: CudaScalar> Batch<T> {
 
 /// Returns the job without checks of rows.
 fn without_row_checks(job: &Searcher) -> Searcher {
-    job.clone().bad_rows(BadRows::Error)
+    job.clone().non_finite(NonFinite::Error)
 }
 
 /// Converts indices of the device, -1 for none, to unsigned ones.

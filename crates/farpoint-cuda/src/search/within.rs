@@ -107,7 +107,7 @@ impl Gpu {
     ) -> Result<(Choice, Shape), Error> {
         stream.check_gpu(self)?;
         job.check_within()?;
-        input::check_bad_rows(job.bad_rows)?;
+        input::check_non_finite(job.non_finite)?;
         Ok((Choice::new(job)?, request.check(1)?))
     }
 }

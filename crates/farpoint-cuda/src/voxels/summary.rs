@@ -9,7 +9,7 @@ pub struct VoxelSummary {
     /// Number of voxels of all clouds.
     pub voxels: usize,
     /// Number of rows with NaN or infinity, and the first of them in the batch. They are in no voxel.
-    pub bad_rows: Option<(usize, usize)>,
+    pub non_finite: Option<(usize, usize)>,
     /// Lowest axis on which the cell of a row does not fit in 32 bits, and the first such row in the batch. These rows
     /// are in no voxel; on the CPU they are an error.
     pub outside: Option<(usize, usize)>,
@@ -41,7 +41,7 @@ impl VoxelSummary {
         let ranges = ends.chunks_exact(2).filter(|ends| ends[0] < NO_CELL);
         Self {
             voxels: row(counts[0]).unwrap_or(0),
-            bad_rows: row(counts[2]).zip(row(counts[1])).map(|(first, count)| (count, first)),
+            non_finite: row(counts[2]).zip(row(counts[1])).map(|(first, count)| (count, first)),
             outside: first,
             ranges: ranges.map(|ends| ends[0] as i32..=-ends[1] as i32).collect(),
         }
@@ -59,11 +59,11 @@ mod tests {
         assert!(source.contains("NO_CELL = 1ll << 40;"));
         assert_eq!(VoxelSummary::len(2), 9);
         let none = VoxelSummary::new(2, &[7, 0, -1, -1, -1, NO_CELL, NO_CELL, NO_CELL, NO_CELL]);
-        let VoxelSummary { voxels, bad_rows, outside, ranges } = none;
-        assert_eq!((voxels, bad_rows, outside, ranges), (7, None, None, vec![]));
+        let VoxelSummary { voxels, non_finite, outside, ranges } = none;
+        assert_eq!((voxels, non_finite, outside, ranges), (7, None, None, vec![]));
         let low = i64::from(i32::MIN);
         let some = VoxelSummary::new(2, &[1, 3, 40, -1, 9, low, -low - 1, 5, -6]);
-        assert_eq!((some.bad_rows, some.outside), (Some((3, 40)), Some((1, 9))));
+        assert_eq!((some.non_finite, some.outside), (Some((3, 40)), Some((1, 9))));
         assert_eq!(some.ranges, [i32::MIN..=i32::MIN + 1, 5..=6]);
         assert_eq!(VoxelSummary::new(1, &[0, 0, -1, 0, 0, 0]).outside, Some((0, 0)));
     }

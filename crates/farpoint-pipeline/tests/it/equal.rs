@@ -1,6 +1,6 @@
 //! Through the disk as in memory: the same rows, the same bytes.
 
-use farpoint::{Amount, BadRows, Sampler, Start};
+use farpoint::{Amount, NonFinite, Sampler, Start};
 use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, ReadOptions, Reader, WriteOptions, read, write,
     write_indices,
@@ -45,7 +45,7 @@ fn save(folder: &Path, name: &str, cloud: &Cloud, options: &WriteOptions) -> Pat
 
 /// Returns the rows chosen in memory, and the covering radius.
 fn in_memory(cloud: &Cloud, amount: Amount, start: &Start) -> (Vec<usize>, f64) {
-    let job = Sampler::new(amount).start(start.clone()).bad_rows(BadRows::Skip);
+    let job = Sampler::new(amount).start(start.clone()).non_finite(NonFinite::Skip);
     match cloud.coordinates() {
         Coordinates::F32(points) => {
             let sample = job.sample(points).unwrap();

@@ -1,7 +1,7 @@
 //! Samples a cloud in tiles and compares with the obvious loop.
 
 use farpoint::backend::SplitMix64;
-use farpoint::{Algorithm, Amount, BadRows, Cpu, Sampler, Scalar, Start};
+use farpoint::{Algorithm, Amount, Cpu, NonFinite, Sampler, Scalar, Start};
 use farpoint_tiles::{
     Local, Mode, Plan, Statistics, Threads, TileOptions, Tiled, TiledSample, sample,
 };
@@ -73,7 +73,7 @@ impl Setup {
 
 pub(crate) fn job(setup: &Setup) -> Sampler {
     let job = Sampler::new(setup.amount).start(setup.start.clone());
-    job.bad_rows(BadRows::Skip).algorithm(Algorithm::Reference)
+    job.non_finite(NonFinite::Skip).algorithm(Algorithm::Reference)
 }
 
 /// Compares with the obvious loop.
@@ -92,7 +92,7 @@ pub(crate) fn compare<T: Scalar>(cloud: &[[T; 3]], setup: &Setup, found: &TiledS
 }
 
 pub(crate) fn check<T: Scalar>(cloud: &[[T; 3]], setup: Setup) -> Statistics {
-    let tiled = Tiled::new(cloud, BadRows::Skip, setup.tiles, setup.page_points).unwrap();
+    let tiled = Tiled::new(cloud, NonFinite::Skip, setup.tiles, setup.page_points).unwrap();
     let found = setup.sample(&tiled);
     compare(cloud, &setup, &found);
     found.statistics

@@ -2,7 +2,7 @@
 
 use crate::cases::some;
 use crate::common::{Setup, check, check_both, integers, uniform};
-use farpoint::{Amount, BadRows, Sampler, Start};
+use farpoint::{Amount, NonFinite, Sampler, Start};
 use farpoint_generate::{Kind, generate};
 use farpoint_tiles::{Local, Mode, Tiled, sample};
 
@@ -104,7 +104,7 @@ fn tiles_of_many_parts() {
         for (tiles, threads, page_points) in [(1, false, 256), (1, true, 64), (3, false, 256)] {
             let amount = Amount::Ratio(ratio);
             let setup = Setup { tiles, threads, page_points, amount, ..Setup::default() };
-            let tiled = Tiled::new(&cloud, BadRows::Error, tiles, page_points).unwrap();
+            let tiled = Tiled::new(&cloud, NonFinite::Error, tiles, page_points).unwrap();
             let options = setup.options().threads(threads);
             let mut workers = Local(tiled.workers(options));
             let found = sample(setup.plan(&tiled), tiled.tiles(), &mut workers).unwrap();

@@ -3,7 +3,7 @@
 use crate::cases::some;
 use crate::common::{Setup, compare, integers, uniform};
 use farpoint::backend::SplitMix64;
-use farpoint::{Amount, BadRows, Scalar};
+use farpoint::{Amount, NonFinite, Scalar};
 use farpoint_tiles::message::{Reply, Request};
 use farpoint_tiles::{
     ByteTransport, ByteWorker, Bytes, Conductor, Encoded, Error, Key, Local, Lost, MemoryStore,
@@ -83,7 +83,7 @@ impl<T: Scalar> ByteTransport for Unreliable<'_, T> {
 }
 
 fn survives<T: Scalar>(seed: u64, cloud: &[[T; 3]], setup: &Setup) -> (usize, usize) {
-    let tiled = Tiled::new(cloud, BadRows::Skip, setup.tiles, setup.page_points).unwrap();
+    let tiled = Tiled::new(cloud, NonFinite::Skip, setup.tiles, setup.page_points).unwrap();
     let mut transport = Unreliable::new(seed, &tiled, setup);
     let found = sample(setup.plan(&tiled).tries(1000), tiled.tiles(), &mut Encoded(&mut transport));
     let found = found.unwrap_or_else(|error| panic!("seed {seed}, {setup:?}: {error}"));
@@ -158,7 +158,7 @@ fn a_stopped_run_is_resumed() {
         uniform(1500, 8).iter().map(|at| [at[0] as f32, at[1] as f32 / 8.0, 0.0]).collect();
     for setup in setups() {
         let setup = Setup { amount: Amount::Ratio(0.6), tiles: 3, carried: 60, ..setup };
-        let tiled = Tiled::new(&cloud, BadRows::Skip, setup.tiles, 64).unwrap();
+        let tiled = Tiled::new(&cloud, NonFinite::Skip, setup.tiles, 64).unwrap();
         let (mut manifest, mut stops) = (None, 0);
         let found = loop {
             let tiles = Local(tiled.workers(setup.options()));
@@ -211,7 +211,7 @@ fn collect<T: Scalar>(
 #[test]
 fn a_tile_that_never_answers_is_an_error() {
     let setup = Setup::default();
-    let tiled = Tiled::new(&uniform(300, 1), BadRows::Error, 5, 64).unwrap();
+    let tiled = Tiled::new(&uniform(300, 1), NonFinite::Error, 5, 64).unwrap();
     let tiles = Local(tiled.workers(setup.options()));
     let mut transport = Stopping { tiles, calls_left: 30 };
     let failed = sample(setup.plan(&tiled), 5, &mut transport).unwrap_err();
@@ -222,7 +222,7 @@ fn a_tile_that_never_answers_is_an_error() {
 #[test]
 fn a_manifest_of_another_job_is_refused() {
     let setup = Setup::default();
-    let tiled = Tiled::new(&uniform(300, 1), BadRows::Error, 5, 64).unwrap();
+    let tiled = Tiled::new(&uniform(300, 1), NonFinite::Error, 5, 64).unwrap();
     let mut transport = Local(tiled.workers(setup.options()));
     let mut conductor = Conductor::begin(setup.plan(&tiled), 5, &mut transport).unwrap();
     conductor.advance(&mut transport).unwrap();
@@ -233,7 +233,7 @@ fn a_manifest_of_another_job_is_refused() {
     let cut = Conductor::resume(setup.plan(&tiled), &manifest[..50], &mut transport);
     assert!(matches!(cut, Err(Error::Encoding { .. })));
     // Other tiles than those of the manifest.
-    let tiled = Tiled::new(&uniform(300, 2), BadRows::Error, 5, 64).unwrap();
+    let tiled = Tiled::new(&uniform(300, 2), NonFinite::Error, 5, 64).unwrap();
     let mut transport = Local(tiled.workers(setup.options()));
     assert!(Conductor::<f64>::resume(setup.plan(&tiled), &manifest, &mut transport).is_err());
 }

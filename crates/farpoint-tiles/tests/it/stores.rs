@@ -1,7 +1,7 @@
 //! Stores: integers of LAS files, and stores that fail.
 
 use crate::common::{Setup, compare, uniform};
-use farpoint::BadRows;
+use farpoint::NonFinite;
 use farpoint_tiles::{
     Bytes, Column, Entry, Error, Local, MemoryStore, Mode, Pages, Plan, Store, StoreError, Tile,
     Tiled, cut, sample,
@@ -100,7 +100,7 @@ fn a_full_disk_is_an_error_and_the_run_can_go_on() {
         uniform(900, 2).iter().map(|at| [at[0] as f32, at[1] as f32, 0.0]).collect();
     let setup = Setup { mode: Mode::Sweep, resident: false, tiles: 3, ..Setup::default() };
     for remaining in (0..150).step_by(7) {
-        let tiled = Tiled::new(&cloud, BadRows::Error, 3, 64).unwrap();
+        let tiled = Tiled::new(&cloud, NonFinite::Error, 3, 64).unwrap();
         let tile = |(k, store): (usize, &MemoryStore<f32>)| {
             let remaining = if k == 1 { remaining } else { usize::MAX };
             Tile::new(Failing { inner: store.clone(), remaining }, setup.options())
@@ -122,7 +122,7 @@ fn a_full_disk_is_an_error_and_the_run_can_go_on() {
 fn a_damaged_log_is_an_error() {
     let cloud: Vec<[f32; 3]> = uniform(400, 2).iter().map(|at| at.map(|x| x as f32)).collect();
     let setup = Setup { tiles: 2, ..Setup::default() };
-    let mut tiled = Tiled::new(&cloud, BadRows::Error, 2, 64).unwrap();
+    let mut tiled = Tiled::new(&cloud, NonFinite::Error, 2, 64).unwrap();
     let mut transport = Local(tiled.workers(setup.options()));
     let plan = || setup.plan(&tiled);
     let mut conductor = farpoint_tiles::Conductor::begin(plan(), 2, &mut transport).unwrap();

@@ -4,7 +4,7 @@ use super::clouds::cloud;
 use super::{INPUTS, OUTPUTS};
 use farpoint::backend::SplitMix64;
 use farpoint::backend::estimator::{inputs, predicted};
-use farpoint::{BadRows, Cpu, Sampler};
+use farpoint::{Cpu, NonFinite, Sampler};
 use std::error::Error;
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ pub(crate) fn of_cloud(cloud: &[[f32; 3]], ratios: &[f64]) -> Vec<Example> {
         return Vec::new();
     }
     let max_ratio = ratios.iter().fold(0.0f64, |a, b| a.max(*b));
-    let sampler = Sampler::ratio(max_ratio).bad_rows(BadRows::Skip);
+    let sampler = Sampler::ratio(max_ratio).non_finite(NonFinite::Skip);
     let Ok(sample) = sampler.on(&Cpu::new().threads(1)).sample(cloud) else { return Vec::new() };
     let distances = sample.squared_distances[1..].iter().map(|d| f64::from(*d).sqrt());
     let distances: Vec<f64> = distances.collect();

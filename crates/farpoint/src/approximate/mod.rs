@@ -9,7 +9,7 @@
 //! | [`Method::Npdu`] | with [`Order::Input`] | exactly M | Li et al., 2022 |
 //! | [`Method::FastPoint`] | no | exactly M | FastPoint, ICCV 2025 |
 //!
-//! All return the same on every run, machine and number of threads ([`Method::traits`]). Bad rows
+//! All return the same on every run, machine and number of threads ([`Method::traits`]). Non-finite rows
 //! and invalid numbers are treated as by [`crate::Sampler`]: the same errors, in the same
 //! words. M = 0 returns an empty sample. Progress is reported and runs are canceled as there.
 //!

@@ -125,7 +125,7 @@ impl<T: Scalar> Checked<T> {
         points: &dyn Points<T>,
         threads: usize,
     ) -> Result<Self, Error> {
-        let cloud = WorkingCopy::new(points, sampler.bad_rows, threads)?;
+        let cloud = WorkingCopy::new(points, sampler.non_finite, threads)?;
         let goal = Goal::new(sampler, &cloud, points.len())?;
         Ok(Self { cloud, goal })
     }

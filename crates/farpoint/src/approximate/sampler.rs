@@ -3,7 +3,7 @@
 use super::{Centroids, FastPointDetails, run};
 use crate::parse::{ParseError, by_name};
 use crate::{
-    Algorithm, Amount, BadRows, Cpu, DeviceKind, Error, On, Points, Scalar, Start, Statistics,
+    Algorithm, Amount, Cpu, DeviceKind, Error, NonFinite, On, Points, Scalar, Start, Statistics,
     Traits,
 };
 use std::fmt;
@@ -174,13 +174,13 @@ pub struct ApproximateSampler {
     /// First point or points, for methods that start at a point.
     pub start: Option<Start>,
     /// Treatment of NaN and infinity.
-    pub bad_rows: BadRows,
+    pub non_finite: NonFinite,
 }
 
 impl ApproximateSampler {
     /// Creates a job for an amount, [`Amount::Spacing`] excepted; the named constructors read better.
     pub fn new(method: Method, amount: Amount) -> Self {
-        Self { method, amount, start: None, bad_rows: BadRows::Error }
+        Self { method, amount, start: None, non_finite: NonFinite::Error }
     }
 
     /// Samples `count` points.
@@ -209,8 +209,8 @@ impl ApproximateSampler {
     }
 
     /// Sets the treatment of NaN and infinity; an error by default.
-    pub fn bad_rows(self, bad_rows: BadRows) -> Self {
-        Self { bad_rows, ..self }
+    pub fn non_finite(self, non_finite: NonFinite) -> Self {
+        Self { non_finite, ..self }
     }
 
     /// This job on a device: a [`Cpu`], or a GPU, which has some of the methods ([`Method::devices`]). On the CPU,
@@ -242,7 +242,7 @@ impl ApproximateSampler {
     /// Samples one cloud with all threads.
     ///
     /// # Errors
-    /// On bad rows, on more samples than points, on a start outside the cloud, and on amounts and
+    /// On non-finite rows, on more samples than points, on a start outside the cloud, and on amounts and
     /// options that do not fit the method or are out of range.
     pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
         &self,

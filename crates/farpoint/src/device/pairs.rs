@@ -84,7 +84,7 @@ macro_rules! pairs {
 pairs! {
     "Matcher::nearest", Matcher.nearest(a, b) -> Nearest, nearest_batch,
     "For each point of `a` the nearest of `b`",
-    errors "On empty clouds, bad rows, and clouds with different numbers of coordinates.",
+    errors "On empty clouds, non-finite rows, and clouds with different numbers of coordinates.",
     watched "Progress counts points whose nearest neighbor was found.",
 }
 

@@ -13,7 +13,7 @@ impl Sampler {
     /// Samples one cloud on the CPU with all threads.
     ///
     /// # Errors
-    /// On bad rows, on a start outside the cloud and on more samples than points.
+    /// On non-finite rows, on a start outside the cloud and on more samples than points.
     pub fn sample<T: Scalar, P: Points<T> + ?Sized>(&self, points: &P) -> Result<Sample<T>, Error> {
         self.on(&Cpu::new()).sample(points)
     }

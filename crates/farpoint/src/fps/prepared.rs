@@ -11,7 +11,7 @@ use crate::threads::{self, on_threads};
 use crate::unwind::caught;
 use crate::{Error, Points, Sampler, Scalar};
 
-/// A cloud without its bad rows, and the request that was checked against it.
+/// A cloud without its non-finite rows, and the request that was checked against it.
 pub struct Prepared<T> {
     cloud: WorkingCopy<T>,
     request: Request,
@@ -61,7 +61,7 @@ impl<T: Scalar> Prepared<T> {
         sampler: &Sampler,
         points: &dyn Points<T>,
     ) -> Result<Self, Error> {
-        let cloud = WorkingCopy::new(points, sampler.bad_rows, threads)?;
+        let cloud = WorkingCopy::new(points, sampler.non_finite, threads)?;
         let request = Request::new(&cloud, points.len(), sampler.amount, &sampler.start)?;
         Ok(Self { cloud, request, input_rows: points.len(), dims: points.dim() })
     }

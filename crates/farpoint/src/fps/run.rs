@@ -45,7 +45,7 @@ fn sample_by<T: Scalar>(
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let mut clock = Clock::now();
-    let cloud = WorkingCopy::with_team(team, points, sampler.bad_rows)?;
+    let cloud = WorkingCopy::with_team(team, points, sampler.non_finite)?;
     let mut selection = Selection::new(
         &cloud,
         points.len(),

@@ -1,6 +1,6 @@
 //! Options of a nearest-neighbor search.
 
-use super::{BadRows, Method, Norm};
+use super::{Method, NonFinite, Norm};
 
 /// A nearest-neighbor search: norm and method.
 ///
@@ -24,7 +24,7 @@ pub struct Matcher {
     /// Norm.
     pub norm: Norm,
     /// Treatment of NaN and infinity.
-    pub bad_rows: BadRows,
+    pub non_finite: NonFinite,
 }
 
 impl Matcher {
@@ -45,7 +45,7 @@ impl Matcher {
 
     /// Sets the treatment of NaN and infinity; an error by default. Rows left out are no point's nearest,
     /// and have none: their distance is NaN, their index [`crate::Nearest::NONE`].
-    pub fn bad_rows(self, bad_rows: BadRows) -> Self {
-        Self { bad_rows, ..self }
+    pub fn non_finite(self, non_finite: NonFinite) -> Self {
+        Self { non_finite, ..self }
     }
 }

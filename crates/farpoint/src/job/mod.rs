@@ -22,7 +22,7 @@ pub use matcher::Matcher;
 pub use method::{Method, Norm};
 pub use options::{AlgorithmOption, PeakOptions, QuickOptions, RadiusOptions};
 pub use progress::{Observer, Progress};
-pub use sampler::{BadRows, Sampler, Start};
+pub use sampler::{NonFinite, Sampler, Start};
 pub use searcher::{Ball, Order, Searcher};
 pub use traits::Traits;
 pub use voxel_grid::{Origin, Reduce, VoxelGrid};

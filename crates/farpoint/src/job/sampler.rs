@@ -21,7 +21,7 @@ pub enum Start {
 /// Treatment of rows that hold NaN or infinity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum BadRows {
+pub enum NonFinite {
     /// Reject the cloud with an error that names the first such row and their number.
     #[default]
     Error,
@@ -62,7 +62,7 @@ pub struct Sampler {
     /// First point or points.
     pub start: Start,
     /// Treatment of NaN and infinity.
-    pub bad_rows: BadRows,
+    pub non_finite: NonFinite,
     /// True if the work is counted and timed.
     pub statistics: bool,
 }
@@ -74,7 +74,7 @@ impl Sampler {
             amount,
             algorithm: Algorithm::Auto,
             start: Start::First,
-            bad_rows: BadRows::Error,
+            non_finite: NonFinite::Error,
             statistics: false,
         }
     }
@@ -110,8 +110,8 @@ impl Sampler {
     }
 
     /// Sets the treatment of NaN and infinity; an error by default.
-    pub fn bad_rows(self, bad_rows: BadRows) -> Self {
-        Self { bad_rows, ..self }
+    pub fn non_finite(self, non_finite: NonFinite) -> Self {
+        Self { non_finite, ..self }
     }
 
     /// Counts and times the work, for [`crate::Sample::statistics`]. Costs a little time.

@@ -1,6 +1,6 @@
 //! Options of k-nearest-neighbor and ball searches.
 
-use super::{BadRows, Method, Norm};
+use super::{Method, NonFinite, Norm};
 use crate::Error;
 
 /// A search for several neighbors of each point: the k nearest, or those within a ball.
@@ -33,7 +33,7 @@ pub struct Searcher {
     /// Norm.
     pub norm: Norm,
     /// Treatment of NaN and infinity.
-    pub bad_rows: BadRows,
+    pub non_finite: NonFinite,
 }
 
 /// The ball of a [`Searcher`].
@@ -74,7 +74,7 @@ impl Searcher {
             exclude_self: false,
             method: Method::default(),
             norm: Norm::default(),
-            bad_rows: BadRows::default(),
+            non_finite: NonFinite::default(),
         }
     }
 
@@ -138,8 +138,8 @@ impl Searcher {
 
     /// Sets the treatment of NaN and infinity; an error by default. Rows left out are no neighbors, and have
     /// none.
-    pub fn bad_rows(self, bad_rows: BadRows) -> Self {
-        Self { bad_rows, ..self }
+    pub fn non_finite(self, non_finite: NonFinite) -> Self {
+        Self { non_finite, ..self }
     }
 
     /// Rejects options that are invalid for every search. Every device calls it.

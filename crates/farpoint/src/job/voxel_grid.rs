@@ -1,6 +1,6 @@
 //! Options of voxel downsampling.
 
-use super::BadRows;
+use super::NonFinite;
 use crate::{Error, Scalar};
 
 /// Downsampling by voxels: the points of each occupied cell of a grid become one.
@@ -32,7 +32,7 @@ pub struct VoxelGrid {
     /// Voxels of fewer points are left out.
     pub min_points: u32,
     /// Treatment of NaN and infinity.
-    pub bad_rows: BadRows,
+    pub non_finite: NonFinite,
 }
 
 /// Origin of a [`VoxelGrid`].
@@ -77,7 +77,7 @@ impl VoxelGrid {
             reduce: Reduce::default(),
             sorted: false,
             min_points: 1,
-            bad_rows: BadRows::default(),
+            non_finite: NonFinite::default(),
         }
     }
 
@@ -102,8 +102,8 @@ impl VoxelGrid {
     }
 
     /// Sets the treatment of NaN and infinity; an error by default. Rows left out are in no voxel.
-    pub fn bad_rows(self, bad_rows: BadRows) -> Self {
-        Self { bad_rows, ..self }
+    pub fn non_finite(self, non_finite: NonFinite) -> Self {
+        Self { non_finite, ..self }
     }
 
     /// Rejects options that are invalid for every cloud. Every device calls it.

@@ -9,7 +9,7 @@ use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
 use crate::unwind::caught;
 use crate::watch::Watch;
-use crate::{BadRows, Cpu, Error, Nearest, On, Points, Scalar};
+use crate::{Cpu, Error, Nearest, NonFinite, On, Points, Scalar};
 
 /// The measures as a job: the functions of [`crate::measure`] are methods of it [`On`] a [`Cpu`].
 ///
@@ -213,7 +213,7 @@ compiled_once! {
                 return Err(Error::TooFewSamples { samples: points.len(), needed: 2 });
             }
             None => {
-                let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;
+                let cloud = WorkingCopy::new(points, NonFinite::Error, threads)?;
                 let all = memory::collected(0..cloud.len as u32);
                 (cloud, all)
             }

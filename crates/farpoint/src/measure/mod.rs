@@ -22,7 +22,7 @@ use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::spatial::Neighbors;
 use crate::watch::Watch;
-use crate::{BadRows, Cpu, Error, Points, Scalar, threads};
+use crate::{Cpu, Error, NonFinite, Points, Scalar, threads};
 
 /// Distances from each sample to its nearest other sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -184,7 +184,7 @@ fn check<T: Scalar>(
     if sample.len() < 2 {
         return Err(Error::TooFewSamples { samples: sample.len(), needed: 2 });
     }
-    let cloud = WorkingCopy::new(points, BadRows::Error, threads)?;
+    let cloud = WorkingCopy::new(points, NonFinite::Error, threads)?;
     let sample = memory::collected(places(points, sample)?.iter().map(|&place| place as u32));
     Ok((cloud, sample))
 }
@@ -281,7 +281,7 @@ mod tests {
         assert!(text(spacing(&cloud[..], &[1]).unwrap_err()).contains("at least 2"));
         let outside = Err(Error::SampleOutOfRange { index: 2, points: 2 });
         assert_eq!(covering_radius(&cloud[..], &[0, 2]), outside);
-        let bad = Error::BadRows { first: 1, count: 1, points: 2 };
+        let bad = Error::NonFinite { first: 1, count: 1, points: 2 };
         assert_eq!(spacing(&[[0.0f32], [f32::NAN]][..], &[0, 1]), Err(bad));
         let none: [[f32; 3]; 0] = [];
         assert!(covering_radius(&none[..], &[0]).is_err());

@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(quality(&cloud[..], &[2]).unwrap_err(), outside);
         let none = Error::TooFewSamples { samples: 0, needed: 1 };
         assert_eq!(coverage(&cloud[..], &[]).unwrap_err(), none);
-        let bad = Error::BadRows { first: 1, count: 1, points: 2 };
+        let bad = Error::NonFinite { first: 1, count: 1, points: 2 };
         assert_eq!(coverage(&[[0.0f32], [f32::NAN]][..], &[0]).unwrap_err(), bad);
         assert!(quality(&cloud[..], &[1]).unwrap().spacing.is_none());
     }

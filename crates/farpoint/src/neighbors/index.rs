@@ -6,7 +6,7 @@ use crate::scalar::compiled_once;
 use crate::spatial::BoxTree;
 use crate::threads::on_threads;
 use crate::unwind::caught;
-use crate::{BadRows, Cpu, Error, Points, Scalar, Subset};
+use crate::{Cpu, Error, NonFinite, Points, Scalar, Subset};
 use std::any::Any;
 use std::fmt;
 
@@ -38,12 +38,12 @@ compiled_once! {
     fn build<'a, T: Scalar>(
         cpu: &'a Cpu,
         points: &'a dyn Points<T>,
-        bad_rows: BadRows,
+        non_finite: NonFinite,
     ) -> Result<Index<T>, Error> {
         let threads = threads_for_points(cpu.threads, points.len())?;
         caught(|| {
             on_threads(threads, || {
-                let cloud = WorkingCopy::new(points, bad_rows, threads)?;
+                let cloud = WorkingCopy::new(points, non_finite, threads)?;
                 if cloud.len == 0 {
                     return Err(Error::EmptyCloud);
                 }
@@ -58,22 +58,22 @@ impl<T: Scalar> Index<T> {
     /// Builds the index on all threads. Rows with NaN or infinity are an error.
     ///
     /// # Errors
-    /// On bad rows, and on a cloud without points.
+    /// On non-finite rows, and on a cloud without points.
     pub fn new<P: Points<T> + ?Sized>(points: &P) -> Result<Self, Error> {
-        Self::build(&Cpu::new(), points, BadRows::Error)
+        Self::build(&Cpu::new(), points, NonFinite::Error)
     }
 
     /// Builds the index on the threads of `cpu`. Rows that are left out remain so in every search, whatever
-    /// [`BadRows`] it has for other clouds; indices still count all rows.
+    /// [`NonFinite`] it has for other clouds; indices still count all rows.
     ///
     /// # Errors
     /// Same as [`Index::new`].
     pub fn build<P: Points<T> + ?Sized>(
         cpu: &Cpu,
         points: &P,
-        bad_rows: BadRows,
+        non_finite: NonFinite,
     ) -> Result<Self, Error> {
-        build(cpu, &points, bad_rows)
+        build(cpu, &points, non_finite)
     }
 
     /// Returns the number of rows left out because they hold NaN or infinity.

@@ -9,9 +9,9 @@ use crate::cloud::WorkingCopy;
 use crate::spatial::BoxTree;
 use crate::threads::{both, on_threads};
 use crate::watch::Watch;
-use crate::{BadRows, Error, Method, Points, Scalar};
+use crate::{Error, Method, NonFinite, Points, Scalar};
 
-/// Two clouds without their bad rows, neither of them empty.
+/// Two clouds without their non-finite rows, neither of them empty.
 pub(super) struct Pair<'a, T> {
     pub(super) clouds: [&'a WorkingCopy<T>; 2],
     /// Trees of indices.
@@ -45,7 +45,7 @@ impl<T> Structure<'_, T> {
 /// Checks and copies each cloud that is not an [`Index`], then works on both clouds on `threads` threads.
 pub(super) fn with<T: Scalar, R: Send>(
     threads: Option<usize>,
-    bad_rows: BadRows,
+    non_finite: NonFinite,
     a: &dyn Points<T>,
     b: &dyn Points<T>,
     work: impl FnOnce(&Pair<'_, T>) -> Result<R, Error> + Send,
@@ -56,8 +56,8 @@ pub(super) fn with<T: Scalar, R: Send>(
         let share = share(threads, a.len(), b.len());
         let (first, second) = both(
             threads,
-            || indexes[0].is_none().then(|| copy(bad_rows, a, share, "first")).transpose(),
-            || indexes[1].is_none().then(|| copy(bad_rows, b, share, "second")).transpose(),
+            || indexes[0].is_none().then(|| copy(non_finite, a, share, "first")).transpose(),
+            || indexes[1].is_none().then(|| copy(non_finite, b, share, "second")).transpose(),
         );
         let (first, second) = (first?, second?);
         let [one, other] = indexes.map(|index| index.map(|index| &index.cloud));

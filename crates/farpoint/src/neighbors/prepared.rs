@@ -9,13 +9,13 @@ use crate::scalar::compiled_once;
 use crate::threads::{self, both, on_threads};
 use crate::unwind::caught;
 use crate::{
-    BadRows, Error, Matcher, Nearest, Neighbors, Norm, Points, Scalar, Searcher, WithinBall,
+    Error, Matcher, Nearest, Neighbors, NonFinite, Norm, Points, Scalar, Searcher, WithinBall,
 };
 
 /// With fewer points in both clouds, waking other threads would take longer than the work.
 const SMALL: usize = 1 << 13;
 
-/// Two clouds without their bad rows, neither of them empty.
+/// Two clouds without their non-finite rows, neither of them empty.
 pub struct Prepared<T> {
     clouds: [WorkingCopy<T>; 2],
     /// Rows of the caller's clouds, including bad ones.
@@ -68,8 +68,8 @@ impl<T: Scalar> Prepared<T> {
             let share = share(threads, a.len(), b.len());
             let (first, second) = both(
                 threads,
-                || copy(matcher.bad_rows, a, share, "first"),
-                || copy(matcher.bad_rows, b, share, "second"),
+                || copy(matcher.non_finite, a, share, "first"),
+                || copy(matcher.non_finite, b, share, "second"),
             );
             let (rows, dims) = ([a.len(), b.len()], a.dim());
             Ok(Self { clouds: [first?, second?], rows, dims, norm: matcher.norm })
@@ -267,12 +267,12 @@ pub(super) fn each<T: Scalar, R: Send>(
 
 /// Returns the working copy of a cloud.
 pub(super) fn copy<T: Scalar>(
-    bad_rows: BadRows,
+    non_finite: NonFinite,
     points: &dyn Points<T>,
     threads: usize,
     which: &'static str,
 ) -> Result<WorkingCopy<T>, Error> {
-    let copied = WorkingCopy::new(points, bad_rows, threads);
+    let copied = WorkingCopy::new(points, non_finite, threads);
     let filled = copied.and_then(|cloud| match cloud.len {
         0 => Err(Error::EmptyCloud),
         _ => Ok(cloud),
@@ -287,7 +287,7 @@ mod tests {
     /// Results of a backend for points are translated to rows.
     #[test]
     fn skipped_rows_have_no_nearest_and_are_never_nearest() {
-        let matcher = Matcher::new().bad_rows(BadRows::Skip);
+        let matcher = Matcher::new().non_finite(NonFinite::Skip);
         let a = [[f32::NAN], [1.0], [5.0]];
         let b = [[2.0f32], [f32::INFINITY], [4.0]];
         let pair = Prepared::new(&matcher, &a[..], &b[..]).unwrap();
@@ -306,8 +306,8 @@ mod tests {
 
     #[test]
     fn neighbors_of_points_become_neighbors_of_rows() {
-        let searcher = Searcher::ball(2.5, 2).bad_rows(BadRows::Skip);
-        let matcher = Matcher::new().bad_rows(BadRows::Skip);
+        let searcher = Searcher::ball(2.5, 2).non_finite(NonFinite::Skip);
+        let matcher = Matcher::new().non_finite(NonFinite::Skip);
         let x = [[1.0f32], [f32::NAN], [5.0]];
         let y = [[f32::INFINITY], [2.0f32], [4.0]];
         let pair = Prepared::new(&matcher, &x[..], &y[..]).unwrap();

@@ -8,7 +8,7 @@ use super::search::SearchRun;
 use crate::simd;
 use crate::watch::Watch;
 use crate::{
-    BadRows, Cpu, DeviceKind, Error, Level, Matcher, Method, Norm, Observer, Points, Scalar,
+    Cpu, DeviceKind, Error, Level, Matcher, Method, NonFinite, Norm, Observer, Points, Scalar,
     Searcher,
 };
 
@@ -22,7 +22,7 @@ pub(crate) trait PairJob<T: Scalar>: Sync {
     /// # Errors
     /// On options that contradict each other.
     fn check(&self) -> Result<(), Error>;
-    /// Returns method, norm and treatment of bad rows.
+    /// Returns method, norm and treatment of non-finite rows.
     fn options(&self) -> Options;
     /// Returns the number of points that an observer counts, for clouds of `x` and `y` points.
     fn steps(&self, x: usize, y: usize) -> usize;
@@ -65,18 +65,18 @@ pub(super) use pair_jobs;
 pub(crate) struct Options {
     method: Method,
     norm: Norm,
-    bad_rows: BadRows,
+    non_finite: NonFinite,
 }
 
 impl From<&Matcher> for Options {
     fn from(job: &Matcher) -> Self {
-        Self { method: job.method, norm: job.norm, bad_rows: job.bad_rows }
+        Self { method: job.method, norm: job.norm, non_finite: job.non_finite }
     }
 }
 
 impl From<&Searcher> for Options {
     fn from(job: &Searcher) -> Self {
-        Self { method: job.method, norm: job.norm, bad_rows: job.bad_rows }
+        Self { method: job.method, norm: job.norm, non_finite: job.non_finite }
     }
 }
 
@@ -123,10 +123,10 @@ pub(super) fn run_watched<T: Scalar, A: PairJob<T>>(
     watch: &Watch<'_>,
 ) -> Result<A::Outcome, Error> {
     job.check()?;
-    let Options { method, norm, bad_rows } = job.options();
+    let Options { method, norm, non_finite } = job.options();
     let level = simd::choose(cpu.level)?;
     method.check(DeviceKind::Cpu)?;
-    let found = pair::with(cpu.threads, bad_rows, x, y, |pair| {
+    let found = pair::with(cpu.threads, non_finite, x, y, |pair| {
         pair.build(method, watch, |structure| {
             job.find(&Ready { pair, structure, norm, level, watch })
         })

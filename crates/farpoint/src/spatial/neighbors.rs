@@ -285,7 +285,7 @@ impl<T: Scalar> Search<'_, T> {
 mod tests {
     use super::Neighbors;
     use crate::cloud::WorkingCopy;
-    use crate::{BadRows, random::SplitMix64};
+    use crate::{NonFinite, random::SplitMix64};
 
     #[test]
     fn nearest_matches_brute_force() {
@@ -294,7 +294,7 @@ mod tests {
             // A coarse grid, so that there are ties and duplicates; the fourth axis counts.
             let rows: Vec<[f32; 4]> =
                 (0..n).map(|_| std::array::from_fn(|_| random.below(7) as f32)).collect();
-            let cloud = WorkingCopy::new(&rows, BadRows::Error, 1).unwrap();
+            let cloud = WorkingCopy::new(&rows, NonFinite::Error, 1).unwrap();
             let selected: Vec<u32> = (0..n as u32).filter(|p| p % 3 == 0).collect();
             let tree = Neighbors::new(&cloud, &selected);
             assert_eq!(tree.points().count(), selected.len());

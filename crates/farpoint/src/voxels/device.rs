@@ -65,7 +65,7 @@ impl VoxelGrid {
     /// Finds the voxels of one cloud, on the CPU with all threads. A cloud without points has none.
     ///
     /// # Errors
-    /// On bad rows, on sizes and origins that are out of range or not as many as axes, and on cells that do not fit in
+    /// On non-finite rows, on sizes and origins that are out of range or not as many as axes, and on cells that do not fit in
     /// 32 bits.
     pub fn downsample<T: Scalar, P: Points<T> + ?Sized>(
         &self,

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 /// Clouds of fewer points are handled by one thread: waking others would take longer.
 pub(super) const SMALL: usize = 1 << 15;
 
-/// A cloud without its bad rows, and a grid whose cells fit in 32 bits on every axis.
+/// A cloud without its non-finite rows, and a grid whose cells fit in 32 bits on every axis.
 pub struct Prepared<T> {
     pub(super) cloud: WorkingCopy<T>,
     dims: usize,
@@ -82,7 +82,7 @@ impl<T: Scalar> Prepared<T> {
         points: &dyn Points<T>,
     ) -> Result<Self, Error> {
         job.check()?;
-        let cloud = WorkingCopy::new(points, job.bad_rows, threads)?;
+        let cloud = WorkingCopy::new(points, job.non_finite, threads)?;
         let (dims, input_rows) = (points.dim(), points.len());
         let (size, origin) = job.on_axes(dims)?;
         let ends = |axis: usize| match cloud.low.get(axis).zip(cloud.high.get(axis)) {

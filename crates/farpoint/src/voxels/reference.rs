@@ -1,7 +1,7 @@
 //! The straightforward loop that defines voxels.
 
 use super::prepared::random_place;
-use crate::{BadRows, Error, Points, Reduce, Scalar, VoxelGrid, Voxels};
+use crate::{Error, NonFinite, Points, Reduce, Scalar, VoxelGrid, Voxels};
 use std::collections::HashMap;
 
 /// Returns the voxels of a cloud, by one row after another.
@@ -20,9 +20,9 @@ pub fn downsample<T: Scalar, P: Points<T> + ?Sized>(
     job.check()?;
     let good: Vec<usize> = (0..n).filter(is_good).collect();
     let dropped = n - good.len();
-    if dropped > 0 && job.bad_rows == BadRows::Error {
+    if dropped > 0 && job.non_finite == NonFinite::Error {
         let first = (0..n).find(|place| !is_good(place)).map_or(0, name);
-        return Err(Error::BadRows { first, count: dropped, points: n });
+        return Err(Error::NonFinite { first, count: dropped, points: n });
     }
     let (size, origin) = job.on_axes::<T>(dims)?;
     let least = |axis: usize| {

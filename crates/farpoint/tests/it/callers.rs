@@ -3,7 +3,7 @@
 
 use farpoint::approximate::Method;
 use farpoint::{
-    Algorithm, ApproximateSampler, BadRows, Cpu, DeviceKind, Error, Points, Sampler, chamfer,
+    Algorithm, ApproximateSampler, Cpu, DeviceKind, Error, NonFinite, Points, Sampler, chamfer,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -45,20 +45,20 @@ impl Points<f32> for Changing {
 #[test]
 fn coordinates_that_change_while_they_are_read_are_an_error_or_a_result() {
     for non_finite in [0..1, 0..900, 10..20, 500..2_000, 900..1_800, 890..910] {
-        for rows in [BadRows::Error, BadRows::Skip] {
+        for rows in [NonFinite::Error, NonFinite::Skip] {
             for algorithm in Algorithm::of(DeviceKind::Cpu) {
                 let cloud = Changing { reads: AtomicUsize::new(0), non_finite: non_finite.clone() };
-                let sampler = Sampler::count(5).bad_rows(rows).algorithm(algorithm);
+                let sampler = Sampler::count(5).non_finite(rows).algorithm(algorithm);
                 match sampler.sample(&cloud) {
                     Ok(sample) => assert_eq!(sample.len(), 5),
-                    Err(Error::BadRows { first, count, points: 300 }) => {
+                    Err(Error::NonFinite { first, count, points: 300 }) => {
                         assert!(first < 300 && (1..=300).contains(&count));
                     }
                     // Too few rows are good, or none.
                     Err(Error::TooManySamples { samples: 5, .. } | Error::EmptyCloud) => {
-                        assert_eq!(rows, BadRows::Skip);
+                        assert_eq!(rows, NonFinite::Skip);
                     }
-                    Err(Error::StartIsBad { index: 0 }) => assert_eq!(rows, BadRows::Skip),
+                    Err(Error::StartIsBad { index: 0 }) => assert_eq!(rows, NonFinite::Skip),
                     Err(other) => panic!("{non_finite:?}: {other}"),
                 }
             }

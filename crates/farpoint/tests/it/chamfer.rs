@@ -6,7 +6,7 @@ use farpoint::backend::padded_rows;
 use farpoint::measure::Measure;
 use farpoint::neighbors::{backward, reference};
 use farpoint::{
-    BadRows, Chamfer, Cpu, DeviceKind, Error, Matcher, Method, Nearest, Norm, padded, ragged,
+    Chamfer, Cpu, DeviceKind, Error, Matcher, Method, Nearest, NonFinite, Norm, padded, ragged,
 };
 use farpoint::{Points, Progress, Scalar};
 use farpoint_generate::{Kind, generate};
@@ -131,7 +131,7 @@ fn gradients_are_the_closed_form_bit_for_bit() {
 fn skipped_rows_get_no_gradient() {
     let a = [[0.0f32], [f32::NAN], [4.0]];
     let b = [[1.0f32], [f32::INFINITY]];
-    let chamfer = Matcher::new().bad_rows(BadRows::Skip).chamfer(&a[..], &b[..]).unwrap();
+    let chamfer = Matcher::new().non_finite(NonFinite::Skip).chamfer(&a[..], &b[..]).unwrap();
     let gradients = backward(&chamfer, &a[..], &b[..], &[1.0; 3], &[1.0; 2]).unwrap();
     assert_eq!(gradients.a, [-2.0 - 2.0, 0.0, 6.0]);
     assert_eq!(gradients.b, [2.0 + 2.0 - 6.0, 0.0]);
@@ -197,7 +197,7 @@ fn errors_name_the_problem() {
         message.contains("second") && message.contains("1 of 2") && message.contains("row 1"),
         "{message}"
     );
-    let all_bad = Matcher::new().bad_rows(BadRows::Skip).chamfer(&[[f32::NAN; 3]][..], &b[..]);
+    let all_bad = Matcher::new().non_finite(NonFinite::Skip).chamfer(&[[f32::NAN; 3]][..], &b[..]);
     assert!(text(all_bad).contains("first"));
     assert!(text(Matcher::new().on(&Cpu::new().threads(0)).chamfer(&a, &b)).contains("0 threads"));
 
@@ -373,7 +373,7 @@ fn clouds_that_change_while_they_are_read_do_not_panic() {
                 Ok(found) => assert!(sound(&found)),
                 Err(error) => assert!(error.to_string().contains("NaN"), "{error}"),
             }
-            let skipping = Matcher::new().bad_rows(BadRows::Skip);
+            let skipping = Matcher::new().non_finite(NonFinite::Skip);
             assert!(sound(&skipping.on(&cpu).nearest(&changing(), &changing()).unwrap()));
             let rows: Vec<usize> = (0..20_000).step_by(7).collect();
             drop(Measure.on(&cpu).quality(&changing(), &rows));

@@ -4,7 +4,7 @@
 use crate::cases::{random, some, thorough};
 use crate::common::{as_f32, crowded, integers, uniform};
 use farpoint::neighbors::reference;
-use farpoint::{BadRows, Chamfer, Cpu, DeviceKind, Level, Matcher, Method, Norm, Points, Scalar};
+use farpoint::{Chamfer, Cpu, DeviceKind, Level, Matcher, Method, NonFinite, Norm, Points, Scalar};
 use farpoint_generate::{Kind, generate};
 use proptest::prelude::*;
 
@@ -160,7 +160,8 @@ fn skipped_rows() {
     let pick = |rows: &[[f32; 3]]| good(rows).iter().map(|&row| rows[row]).collect::<Vec<_>>();
     let truth = reference(&pick(&a), &pick(&b)).unwrap();
     for method in Method::of(DeviceKind::Cpu) {
-        let found = Matcher::new().method(method).bad_rows(BadRows::Skip).chamfer(&a, &b).unwrap();
+        let found =
+            Matcher::new().method(method).non_finite(NonFinite::Skip).chamfer(&a, &b).unwrap();
         assert_eq!((found.a_to_b.dropped, found.b_to_a.dropped), (215, 467));
         for (k, row) in good(&a).into_iter().enumerate() {
             let nearest = good(&b)[truth.a_to_b.indices[k] as usize];

@@ -2,7 +2,7 @@
 
 use crate::common::{as_f32, configs, uniform};
 use farpoint::{
-    Algorithm, Amount, Axes, BadRows, Cpu, Device, DeviceKind, Error, Level, Progress,
+    Algorithm, Amount, Axes, Cpu, Device, DeviceKind, Error, Level, NonFinite, Progress,
     QuickOptions, RadiusOptions, RanOn, Sampler, Start, Strided, reference,
 };
 use farpoint_generate::{Kind, generate};
@@ -66,16 +66,16 @@ fn zero_samples_and_empty_clouds() {
 }
 
 #[test]
-fn bad_rows_are_named_or_skipped() {
+fn non_finite_rows_are_named_or_skipped() {
     let mut cloud = generate(Kind::Room, 600, 1);
     for (row, value) in [(7, f32::NAN), (8, f32::INFINITY), (599, f32::NEG_INFINITY)] {
         cloud[row][row % 3] = value;
     }
     let found = Sampler::count(9).sample(&cloud).unwrap_err();
-    assert_eq!(found, Error::BadRows { first: 7, count: 3, points: 600 });
+    assert_eq!(found, Error::NonFinite { first: 7, count: 3, points: 600 });
     assert!(found.to_string().starts_with("3 of 600 rows"), "{found}");
 
-    let skip = |m: usize| Sampler::count(m).bad_rows(BadRows::Skip);
+    let skip = |m: usize| Sampler::count(m).non_finite(NonFinite::Skip);
     let rows: Vec<usize> = (0..600).filter(|row| ![7, 8, 599].contains(row)).collect();
     let good: Vec<_> = rows.iter().map(|&row| cloud[row]).collect();
     let truth = reference(&good, 597, 100).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::cases::some;
 use crate::common::{as_f32, configs, integers, uniform};
-use farpoint::{BadRows, Error, Points, Sampler, Scalar, Start};
+use farpoint::{Error, NonFinite, Points, Sampler, Scalar, Start};
 
 const COUNTS: [usize; 6] = [120, 120, 31, 30, 1, 1];
 
@@ -55,7 +55,7 @@ fn levels_are_those_that_are_sampled_one_by_one() {
 fn levels_of_selected_rows_and_of_batches() {
     let mut cloud = uniform::<3>(600, 6);
     cloud[0][1] = f64::NAN;
-    check("finite rows", &cloud, &Sampler::count(120).bad_rows(BadRows::Skip));
+    check("finite rows", &cloud, &Sampler::count(120).non_finite(NonFinite::Skip));
     let flat: Vec<f64> = uniform::<3>(300, 7).into_iter().flatten().collect();
     for sample in Sampler::ratio(0.5).sample_ragged(&flat, 3, &[0, 10, 300]).unwrap() {
         let counts = [sample.len(), 2, 1];

@@ -6,7 +6,7 @@ use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::backend::SplitMix64;
 use farpoint::neighbors::{backward, search_backward};
 use farpoint::{
-    Algorithm, Amount, BadRows, Cpu, Error, Index, Matcher, Points, Sample, Sampler, Scalar,
+    Algorithm, Amount, Cpu, Error, Index, Matcher, NonFinite, Points, Sample, Sampler, Scalar,
     Searcher, Selected, Start, chamfer, measure,
 };
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ fn check<T: Scalar, const D: usize>(
     rows: &[usize],
     amount: Amount,
     start: &Start,
-    bad_rows: BadRows,
+    non_finite: NonFinite,
 ) where
     [[T; D]]: Points<T>,
     Vec<[T; D]>: Points<T>,
@@ -59,7 +59,7 @@ fn check<T: Scalar, const D: usize>(
     for algorithm in algorithms().chain([Algorithm::Reference, Algorithm::Auto]) {
         for threads in [1, 3] {
             let cpu = Cpu::new().threads(threads);
-            let job = Sampler::new(amount).algorithm(algorithm).bad_rows(bad_rows);
+            let job = Sampler::new(amount).algorithm(algorithm).non_finite(non_finite);
             let truth = job.clone().start(start.clone()).on(&cpu).sample(&copied).unwrap();
             let job = job.start(start_in_copy(start, rows));
             let found = job.on(&cpu).sample(&some).unwrap();
@@ -95,15 +95,15 @@ proptest! {
         prop_assume!(rows.len() > 3);
         for start in starts(rows.len()) {
             let amount = Amount::Count(3 + ((rows.len() - 3) as f64 * ratio) as usize);
-            check(&cloud, &rows, amount, &start, BadRows::Error);
-            check(&as_f32(&cloud), &rows, amount, &start, BadRows::Error);
+            check(&cloud, &rows, amount, &start, NonFinite::Error);
+            check(&as_f32(&cloud), &rows, amount, &start, NonFinite::Error);
         }
-        check(&cloud, &rows, Amount::Spacing(0.3), &Start::First, BadRows::Error);
+        check(&cloud, &rows, Amount::Spacing(0.3), &Start::First, NonFinite::Error);
     }
 }
 
 #[test]
-fn large_clouds_with_bad_rows() {
+fn large_clouds_with_non_finite_rows() {
     let mut cloud = farpoint_generate::lidar(60_000, 1);
     (0..cloud.len()).step_by(97).for_each(|row| cloud[row][row % 3] = f32::NAN);
     for ascending in [true, false] {
@@ -112,7 +112,7 @@ fn large_clouds_with_bad_rows() {
         let starts = [Start::First, Start::Index(usable), Start::Random(1)];
         for start in starts {
             let copied = gathered(&cloud, &rows);
-            let job = Sampler::ratio(0.1).bad_rows(BadRows::Skip);
+            let job = Sampler::ratio(0.1).non_finite(NonFinite::Skip);
             let truth = job.clone().start(start.clone()).sample(&copied).unwrap();
             let some = Selected::rows(&cloud, &rows).unwrap();
             let found = job.start(start_in_copy(&start, &rows)).sample(&some).unwrap();
@@ -121,9 +121,9 @@ fn large_clouds_with_bad_rows() {
         let some = Selected::rows(&cloud, &rows).unwrap();
         let first = *rows.iter().find(|&row| row % 97 == 0).unwrap();
         let count = rows.iter().filter(|&row| row % 97 == 0).count();
-        let bad = Error::BadRows { first, count, points: rows.len() };
+        let bad = Error::NonFinite { first, count, points: rows.len() };
         assert_eq!(Sampler::count(5).sample(&some).unwrap_err(), bad);
-        let job = Sampler::count(5).bad_rows(BadRows::Skip).start(Start::Index(first));
+        let job = Sampler::count(5).non_finite(NonFinite::Skip).start(Start::Index(first));
         assert_eq!(job.sample(&some).unwrap_err(), Error::StartIsBad { index: first });
     }
 }
@@ -289,12 +289,12 @@ fn neighbors_are_rows_of_the_whole_cloud() {
 }
 
 #[test]
-fn bad_rows_of_a_selection_have_no_neighbors() {
+fn non_finite_rows_of_a_selection_have_no_neighbors() {
     let cloud = [[f32::NAN], [5.0], [1.0], [f32::INFINITY], [2.0]];
     let some = Selected::rows(&cloud[..], &[4, 0, 1]).unwrap();
-    let found = Matcher::new().bad_rows(BadRows::Skip).nearest(&some, &cloud[..]).unwrap();
+    let found = Matcher::new().non_finite(NonFinite::Skip).nearest(&some, &cloud[..]).unwrap();
     assert_eq!((&found.indices[..], found.dropped), (&[4, u32::MAX, 1][..], 1));
-    let found = Matcher::new().bad_rows(BadRows::Skip).nearest(&cloud[1..3], &some).unwrap();
+    let found = Matcher::new().non_finite(NonFinite::Skip).nearest(&cloud[1..3], &some).unwrap();
     assert_eq!((&found.indices[..], &found.raw_distances[..]), (&[1, 4][..], &[0.0, 1.0][..]));
 }
 

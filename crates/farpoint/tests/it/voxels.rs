@@ -5,7 +5,7 @@ use crate::values_common::bits;
 use farpoint::backend::SplitMix64;
 use farpoint::voxels::reference;
 use farpoint::{
-    BadRows, Cpu, Error, Level, Origin, Points, Progress, Reduce, Scalar, Selected, VoxelGrid,
+    Cpu, Error, Level, NonFinite, Origin, Points, Progress, Reduce, Scalar, Selected, VoxelGrid,
     Voxels, padded, ragged,
 };
 use std::ops::ControlFlow;
@@ -137,14 +137,14 @@ fn no_instruction_set_changes_a_bit() {
 }
 
 #[test]
-fn bad_rows_are_an_error_or_in_no_voxel() {
+fn non_finite_rows_are_an_error_or_in_no_voxel() {
     let mut cloud = as_f32(&uniform::<3>(40_000, 5));
     (cloud[3][1], cloud[39_999][2], cloud[777][0]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
     let job = VoxelGrid::new(0.1);
-    let error = Error::BadRows { first: 3, count: 3, points: 40_000 };
+    let error = Error::NonFinite { first: 3, count: 3, points: 40_000 };
     assert_eq!(job.downsample(&cloud), Err(error.clone()));
     assert_eq!(reference::downsample(&job, &cloud), Err(error));
-    let job = job.bad_rows(BadRows::Skip).origin(Origin::Min);
+    let job = job.non_finite(NonFinite::Skip).origin(Origin::Min);
     compare(&job, &cloud, &[1, 3]);
     let voxels = job.downsample(&cloud).unwrap();
     let none = Voxels::<f32>::NONE;
@@ -160,13 +160,13 @@ fn selected_rows_are_named_by_their_rows_in_the_cloud() {
     cloud[400][0] = f64::NAN;
     let rows: Vec<usize> = (0..300).map(|k| (k * 7 + 400) % 900).collect();
     let some = Selected::rows(&cloud, &rows).unwrap();
-    let job = VoxelGrid::new(0.2).bad_rows(BadRows::Skip);
+    let job = VoxelGrid::new(0.2).non_finite(NonFinite::Skip);
     compare(&job, &some, &[1, 2]);
     let voxels = job.clone().reduce(Reduce::First).downsample(&some).unwrap();
     assert_eq!((voxels.inverse.len(), voxels.inverse[0]), (300, Voxels::<f64>::NONE));
     assert_eq!(voxels.rows[0], 407);
     let error = VoxelGrid::new(0.2).downsample(&some).unwrap_err();
-    assert_eq!(error, Error::BadRows { first: 400, count: 1, points: 300 });
+    assert_eq!(error, Error::NonFinite { first: 400, count: 1, points: 300 });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::Bench;
 use super::write::{row, time, times};
 use crate::timing::{Case, Contender, Once, Record, Subject, checksum, measure};
 use anyhow::Result;
-use farpoint::{BadRows, Cpu, Index, Method, Neighbors, Points, Sampler, Scalar, Searcher};
+use farpoint::{Cpu, Index, Method, Neighbors, NonFinite, Points, Sampler, Scalar, Searcher};
 use farpoint_cli::each_precision;
 use farpoint_cli::output::{count, number};
 use std::time::Instant;
@@ -80,10 +80,10 @@ fn cloud<T: Scalar>(
     points: &[[T; 3]],
     all: &mut Vec<Record>,
 ) -> Result<()> {
-    let rows = Sampler::ratio(0.25).bad_rows(BadRows::Skip).sample(points)?.indices;
+    let rows = Sampler::ratio(0.25).non_finite(NonFinite::Skip).sample(points)?.indices;
     let quarter: Vec<_> = rows.into_iter().map(|row| points[row]).collect();
     let cpu = Cpu::new().threads(1);
-    let built = [Index::build(&cpu, points, BadRows::Skip)?, Index::new(&quarter)?];
+    let built = [Index::build(&cpu, points, NonFinite::Skip)?, Index::new(&quarter)?];
     let mut table =
         vec![row(["operator", "method", "threads", "time", "over one", "bytes per point"])];
     let radius = radius(case);
@@ -146,7 +146,7 @@ fn contender<'a, T: Scalar, P: Points<T> + ?Sized>(
     x: &'a P,
     y: &'a P,
 ) -> Contender<'a> {
-    let searcher = operator.searcher.clone().method(method).bad_rows(BadRows::Skip);
+    let searcher = operator.searcher.clone().method(method).non_finite(NonFinite::Skip);
     let cpu = Cpu::new().threads(threads);
     let contender = Contender::new(operator.name, x.len(), move |turn| {
         let start = Instant::now();

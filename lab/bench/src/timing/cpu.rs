@@ -2,7 +2,7 @@
 
 use super::{Contender, Once, Subject, Turn};
 use anyhow::Result;
-use farpoint::{Algorithm, BadRows, Cpu, Sampler, Start, Statistics};
+use farpoint::{Algorithm, Cpu, NonFinite, Sampler, Start, Statistics};
 use farpoint_cli::each_precision;
 use farpoint_cli::input::Points;
 use farpoint_generate::Kind;
@@ -59,7 +59,7 @@ impl OnCpu {
     fn sampler(&self, case: &Case, samples: usize) -> Sampler {
         Sampler::count(samples)
             .algorithm(self.algorithm)
-            .bad_rows(BadRows::Skip)
+            .non_finite(NonFinite::Skip)
             .start(Start::Index(case.points.first_usable().unwrap_or(0)))
     }
 

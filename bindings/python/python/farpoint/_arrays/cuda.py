@@ -20,7 +20,7 @@ from .cuda_operators import (
 from .device import KINDS, Array, describe
 
 __all__ = [
-    "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
+    "non_finite", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
     "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "voxels", "weights",
     "within",
 ]
@@ -71,8 +71,8 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     """Returns indices, distances or None, and covering radius."""
     if request.selected is not None:
         return _sample_selected(points, request)
-    if request.skip_bad or request.out is not None:
-        option = 'on_bad="skip"' if request.skip_bad else "out"
+    if request.skip_non_finite or request.out is not None:
+        option = 'non_finite="skip"' if request.skip_non_finite else "out"
         raise ValueError(f"{option} is for NumPy arrays and PyTorch tensors ({name(points)})")
     refuse_narrow(points, points)
     source = describe(points)
@@ -202,7 +202,7 @@ def _first(result: Any, length: int) -> Any:
     return result if result.shape[-1] == length else result[..., :length]
 
 
-def bad_rows(points: Any) -> tuple[list[int], list[int]]:
+def non_finite(points: Any) -> tuple[list[int], list[int]]:
     """Returns the number of non-finite rows of each cloud, and the first of them."""
     source = describe(points)
     counts, firsts = (source.room((source.shape[0],), "i8") for _ in range(2))

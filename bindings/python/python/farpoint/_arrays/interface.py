@@ -75,7 +75,7 @@ class Library(Protocol):
     def check_indices(self, indices: Any, rows: int) -> None:
         """Raises IndexError if an index is neither -1 nor a row."""
 
-    def bad_rows(self, points: Any) -> tuple[list[int], list[int]]:
+    def non_finite(self, points: Any) -> tuple[list[int], list[int]]:
         """Returns the number of non-finite rows of each cloud, and the first of them."""
 
     def on_host(self, points: Any, what: str) -> np.ndarray:

@@ -100,8 +100,8 @@ def _linear(call: Callable[..., Any], tangents: Callable[..., Any], *arrays: Any
 
 def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     """Returns indices, distances or None, and covering radius, which are constants."""
-    if request.count is None or request.out is not None or request.progress or request.skip_bad:
-        _outside("sample with ratio=, spacing=, out=, progress= or on_bad='skip'")
+    if request.count is None or request.out is not None or request.progress or request.skip_non_finite:
+        _outside("sample with ratio=, spacing=, out=, progress= or non_finite='skip'")
     selected = request.selected and tuple(request.selected)
     _fixed(start=request.start, lengths=request.lengths, rows=selected and selected[0], mask=selected and selected[1])
     kind, clouds = _kind(points), points.shape[:-2]
@@ -297,6 +297,6 @@ check_indices = partial(_outside, "check_indices")
 sample_ragged = partial(_outside, "sample_ragged")
 sample_approximate = partial(_outside, "an approximate sampler")
 voxels = partial(_outside, "voxel_downsample, whose results differ in size,")
-bad_rows = partial(_outside, "check")
+non_finite = partial(_outside, "check")
 on_host = partial(_outside, "this function")
 like = fill = on_host

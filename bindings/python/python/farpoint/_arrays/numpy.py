@@ -18,7 +18,7 @@ from .numpy_voxels import voxels
 from .integer_arrays import lengths_of, starts_of
 
 __all__ = [
-    "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
+    "non_finite", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
     "on_host", "ranges", "sample", "sample_approximate", "sample_array", "sample_ragged", "search", "tree_of", "voxels",
     "weights", "within",
 ]
@@ -57,7 +57,7 @@ def _sampled(
 ) -> tuple[Any, Any, Any]:
     return _native.sample(
         points, request.count, request.ratio, request.spacing, starts, request.seed, lengths,
-        request.counts, request.algorithm, request.threads, request.skip_bad, request.distances,
+        request.counts, request.algorithm, request.threads, request.skip_non_finite, request.distances,
         request.out, callback, selected, request.gpu,
     )
 
@@ -125,7 +125,7 @@ def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any],
     return (a, b, x_lengths, y_lengths), False
 
 
-def bad_rows(points: Any) -> tuple[list[int], list[int]]:
+def non_finite(points: Any) -> tuple[list[int], list[int]]:
     """Returns the number of non-finite rows of each cloud, and the first of them."""
     array = points_of(points)
     _native.address(array)  # raises for other dtypes and shapes

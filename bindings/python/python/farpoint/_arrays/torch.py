@@ -28,11 +28,11 @@ from .torch_arguments import fill as fill_tensor
 from .torch_operators import (
     check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
 )
-from .torch_sampling import bad_rows, ranges, sample, sample_ragged
+from .torch_sampling import non_finite, ranges, sample, sample_ragged
 from .torch_voxels import voxels
 
 __all__ = [
-    "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
+    "non_finite", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
     "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "voxels", "weights",
     "within",
 ]

@@ -21,7 +21,7 @@ def sample_approximate(points: Tensor, request: Approximation, start: Any, lengt
     batch = points.dim() == 3
     if lengths is not None and not batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D), not {tuple(points.shape)}")
-    if request.skip_bad:
+    if request.skip_non_finite:
         return _sample_finite_rows(points, request, start, lengths)
     return _chosen(points, request, start, lengths, tree)
 

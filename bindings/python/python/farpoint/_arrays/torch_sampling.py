@@ -16,7 +16,7 @@ from .._torch import sampling as operators
 from .._torch.lazy_torch import is_compiling, untraced
 from .._torch.transfer import numbers
 from . import integer_arrays
-from .numpy import bad_rows as bad_rows_of_array
+from .numpy import non_finite as non_finite_rows_of_array
 from .numpy import sample_array
 from .torch_arguments import (
     about, checked, checked_count, fill, in_range, lengths_of, refuse_meta, starts_of,
@@ -67,7 +67,7 @@ def _prepare_sampling(
 
 
 def _chosen(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
-    if request.spacing is not None or request.progress or request.skip_bad:
+    if request.spacing is not None or request.progress or request.skip_non_finite:
         return _sample_eagerly(points, request)
     return _sample_by_operator(points, request)
 
@@ -101,10 +101,10 @@ def _sample_by_operator(points: Tensor, request: Sampling) -> tuple[Any, Any, An
 def _sample_eagerly(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Samples to a spacing or without skipped rows, where the number of samples depends on the data, or with a
     progress bar."""
-    refuse_meta(points, "spacing, on_bad and progress need")
+    refuse_meta(points, "spacing, non_finite and progress need")
     if request.spacing is None:
         checked_count(points, request)
-    if points.is_cuda and request.skip_bad:
+    if points.is_cuda and request.skip_non_finite:
         return _sample_finite_rows(points, request)
     if points.is_cuda and request.spacing is not None:
         return _sample_to_spacing(points, request)
@@ -186,17 +186,17 @@ def _sample_finite_rows_of_cloud(cloud: Tensor, request: Sampling) -> tuple[Any,
         start = torch.searchsorted(rows, requested).clamp(max=max(len(rows) - 1, 0))
         if len(rows) == 0 or not bool((rows[start] == requested).all()):
             raise ValueError("a start row has NaN or infinity; choose another")
-    finite_request = request._replace(skip_bad=False, start=start, out=None)
+    finite_request = request._replace(skip_non_finite=False, start=start, out=None)
     indices, distances, radius = _chosen(cloud[rows], finite_request)
     return rows[indices], distances, radius
 
 
-def bad_rows(points: Tensor) -> tuple[list[int], list[int]]:
+def non_finite(points: Tensor) -> tuple[list[int], list[int]]:
     """Returns the number of non-finite rows of each cloud, and the first of them."""
     points = checked(points.detach())
     refuse_meta(points, "check reads")
     if points.is_cpu:
-        return bad_rows_of_array(points.numpy())
+        return non_finite_rows_of_array(points.numpy())
     clouds, strides = memory.addressable(points if points.dim() == 3 else points.unsqueeze(0))
     output = torch.empty((2, len(clouds)), dtype=torch.int64, device=clouds.device)
     source = memory.input_of(clouds, strides, None)

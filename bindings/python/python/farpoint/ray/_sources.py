@@ -58,7 +58,7 @@ class Source(Protocol):
     #: Files of the source, if any: their rows can be written.
     read_again: Files | None
 
-    def open(self, workers: Workers, skip_bad: bool) -> None:
+    def open(self, workers: Workers, skip_non_finite: bool) -> None:
         """Reads summaries of the points."""
 
     @property
@@ -106,12 +106,12 @@ class CutSource:
         pieces = [(piece.rows, piece.axes, piece.double, piece.check) for piece in self._summaries]
         return [self._kind, self._columns, pieces]
 
-    def open(self, workers: Workers, skip_bad: bool) -> None:
+    def open(self, workers: Workers, skip_non_finite: bool) -> None:
         tiles = len(self.files)
         shared = (self._columns, len(self._pieces), tiles)
         self._summaries = workers.get(self._tasks(workers, summarize, 1, [(piece, *shared) for piece in self._pieces]))
         self._offsets = np.cumsum([0] + [piece.rows for piece in self._summaries]).tolist()
-        self._check(skip_bad)
+        self._check(skip_non_finite)
         self.double = any(piece.double for piece in self._summaries)
         subsets = [piece.subset for piece in self._summaries if piece.rows]
         if tiles > 1 and subsets:
@@ -126,12 +126,12 @@ class CutSource:
         parts = parts if tiles > 1 else [[part] for part in parts]
         self.tile_data = [TileParts([piece[tile] for piece in parts]) for tile in range(tiles)]
 
-    def _check(self, skip_bad: bool) -> None:
+    def _check(self, skip_non_finite: bool) -> None:
         axes = sorted({piece.axes for piece in self._summaries if piece.rows})
         if len(axes) > 1:
             raise ValueError(f"the points have {axes[0]} coordinates in one block and {axes[-1]} in another")
         non_finite = [k for k, piece in enumerate(self._summaries) if piece.first_non_finite is not None]
-        if non_finite and not skip_bad:
+        if non_finite and not skip_non_finite:
             first = self._offsets[non_finite[0]] + (self._summaries[non_finite[0]].first_non_finite or 0)
             count = sum(self._summaries[k].rows - self._summaries[k].usable for k in non_finite)
             raise ValueError(_non_finite_rows(first, count, self._offsets[-1]))
@@ -231,12 +231,12 @@ class FileSource:
         self.tile_data: Sequence[TileParts | Layout] = []
         self.double = False
 
-    def open(self, workers: Workers, skip_bad: bool) -> None:
+    def open(self, workers: Workers, skip_non_finite: bool) -> None:
         summaries = workers.ask([(tile, "files", ()) for tile in range(len(self.files))])
         self._summaries = [file for files in summaries for file in files]
         self._offsets = np.cumsum([0] + [file.rows for file in self._summaries]).tolist()
         non_finite = [k for k, file in enumerate(self._summaries) if file.first_non_finite is not None]
-        if non_finite and not skip_bad:
+        if non_finite and not skip_non_finite:
             k = non_finite[0]
             first, rows = self._offsets[k] + (self._summaries[k].first_non_finite or 0), self._offsets[-1]
             count = sum(self._summaries[k].rows - self._summaries[k].usable for k in non_finite)
@@ -323,5 +323,5 @@ def _non_finite_start(row: int) -> str:
 def _non_finite_rows(first: int, count: int, rows: int) -> str:
     return (
         f"row {first} and {count - 1} others of {rows} have NaN or infinity; "
-        'remove them or pass on_bad="skip"'
+        'remove them or pass non_finite="skip"'
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from ray.data import Dataset
 
-    from .._typing import Integers, OnBad, Path, Rows
+    from .._typing import Integers, NonFinite, Path, Rows
     from ..files import Cloud
 
 __all__ = ["sample"]
@@ -38,7 +38,7 @@ def sample(
     spacing: float | None = None,
     start: Integers = 0,
     seed: int | None = None,
-    on_bad: OnBad = "error",
+    non_finite: NonFinite = "error",
     tiles: int | None = None,
     num_cpus: float = 1,
     log: Path | None = None,
@@ -69,7 +69,7 @@ def sample(
         Row to start from, or several.
     seed : int, optional
         Seed of a random start row.
-    on_bad : {"error", "skip"}, optional
+    non_finite : {"error", "skip"}, optional
         Handling of non-finite rows: raise an error, or leave them out.
     tiles : int, optional
         Number of actors, at most one per file; as many as fit on the cluster unless set.
@@ -115,8 +115,8 @@ def sample(
 
     if (count is None) + (ratio is None) + (spacing is None) != 2:
         raise ValueError(f"pass one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})")
-    if on_bad not in ("error", "skip"):
-        raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
+    if non_finite not in ("error", "skip"):
+        raise ValueError(f'non_finite is {non_finite!r}; it must be "error" or "skip"')
     amount = (
         _arguments.count(count),
         None if ratio is None else _arguments.number(ratio, "ratio"),
@@ -135,9 +135,9 @@ def sample(
     tiles = _arguments.integer(tiles, "tiles", 1, 2**20)
     options = {"format": format, "columns": columns, "xyz": xyz}
     cloud = _source(source, tiles, options)
-    options_of_run = [*amount, rows, _arguments.seed(seed), on_bad, len(cloud.files)]
+    options_of_run = [*amount, rows, _arguments.seed(seed), non_finite, len(cloud.files)]
     with _Run(ray, cloud, log, num_cpus, limit) as run:
-        run.open(options_of_run, on_bad == "skip")
+        run.open(options_of_run, non_finite == "skip")
         starts = cloud.starts(run.actors, rows, seed)
         with _progress.bar(progress, "sampling", "points") as report:
             return run.sample(amount, starts, report)
@@ -201,9 +201,9 @@ class _Run:
         if self._keeper is not None:
             self._ray.kill(self._keeper)
 
-    def open(self, arguments: list[Any], skip_bad: bool) -> None:
+    def open(self, arguments: list[Any], skip_non_finite: bool) -> None:
         """Opens the source, and takes over the log."""
-        self._source.open(self.actors, skip_bad)
+        self._source.open(self.actors, skip_non_finite)
         job = json.dumps({"cloud": self._source.identity, "asked": arguments}, indent=1).encode()
         stored = self._storage.get("job")
         if stored is not None and stored != job:

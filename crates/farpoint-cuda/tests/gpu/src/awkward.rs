@@ -9,7 +9,7 @@ use crate::truth::{job, on_cpu};
 use crate::variants::{self, ALL, Variant};
 use anyhow::Result;
 use farpoint::backend::SplitMix64;
-use farpoint::{Amount, BadRows, Points, Sample, Sampler, Start};
+use farpoint::{Amount, NonFinite, Points, Sample, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Error, Gpu};
 use farpoint_generate::Kind;
 
@@ -26,7 +26,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups.extend([exponents(), offsets::<f32>(), offsets::<f64>(), corners()]);
     groups.extend([far::<f32>(&[1_200, 5_000, 30_000]), far::<f64>(&[1_200, 5_000, 30_000])]);
     groups.extend([amounts::<f32>(1_600), amounts::<f64>(1_600), amounts::<f32>(20_000)]);
-    groups.extend([starts::<f32>(2_000), starts::<f64>(2_000), bad_rows()]);
+    groups.extend([starts::<f32>(2_000), starts::<f64>(2_000), non_finite()]);
     groups
 }
 
@@ -155,9 +155,15 @@ struct Check<T> {
 }
 
 impl<T: CudaScalar> Check<T> {
-    fn new(name: &str, cloud: &Cloud<T>, amount: Amount, start: Start, bad_rows: BadRows) -> Self {
+    fn new(
+        name: &str,
+        cloud: &Cloud<T>,
+        amount: Amount,
+        start: Start,
+        non_finite: NonFinite,
+    ) -> Self {
         let label = format!("{name}, {} points, {amount:?}, {start:?}", cloud.len());
-        let sampler = job(amount, start, bad_rows);
+        let sampler = job(amount, start, non_finite);
         let truth = on_cpu(sampler.clone(), cloud.len()).sample(cloud);
         Self { label, cloud: cloud.clone(), sampler, truth }
     }
@@ -211,7 +217,7 @@ fn amounts<T: CudaScalar>(n: usize) -> Group {
             }
             for amount in amounts {
                 let name = kind.name();
-                checks.push(Check::new(name, &cloud, amount, Start::Index(0), BadRows::Error));
+                checks.push(Check::new(name, &cloud, amount, Start::Index(0), NonFinite::Error));
             }
         }
         checks
@@ -234,9 +240,9 @@ fn starts<T: CudaScalar>(n: usize) -> Group {
                 let start_count = if let Start::Indices(rows) = &start { rows.len() } else { 1 };
                 for m in [start_count, n / 4 + 7] {
                     let (name, amount) = (kind.name(), Amount::Count(m));
-                    checks.push(Check::new(name, &cloud, amount, start.clone(), BadRows::Error));
+                    checks.push(Check::new(name, &cloud, amount, start.clone(), NonFinite::Error));
                 }
-                checks.push(Check::new("all", &cloud, Amount::All, start, BadRows::Error));
+                checks.push(Check::new("all", &cloud, Amount::All, start, NonFinite::Error));
             }
         }
         checks
@@ -244,7 +250,7 @@ fn starts<T: CudaScalar>(n: usize) -> Group {
 }
 
 /// Rows with NaN and infinity: the CPU's error, or dropped.
-fn bad_rows() -> Group {
+fn non_finite() -> Group {
     checked("rows with NaN and infinity f32".into(), || {
         let mut cloud = Cloud::<f32>::of(Kind::Room, 600, 1);
         for (row, value) in [(0, f32::NAN), (8, f32::INFINITY), (599, f32::NEG_INFINITY)] {
@@ -255,13 +261,13 @@ fn bad_rows() -> Group {
         let mut checks = Vec::new();
         for start in starts {
             for amount in [Amount::Count(100), Amount::Count(597), Amount::Count(598)] {
-                for bad_rows in [BadRows::Error, BadRows::Skip] {
-                    checks.push(Check::new("some", &cloud, amount, start.clone(), bad_rows));
-                    checks.push(Check::new("all", &none, amount, start.clone(), bad_rows));
+                for non_finite in [NonFinite::Error, NonFinite::Skip] {
+                    checks.push(Check::new("some", &cloud, amount, start.clone(), non_finite));
+                    checks.push(Check::new("all", &none, amount, start.clone(), non_finite));
                 }
             }
         }
-        checks.push(Check::new("none left", &none, Amount::All, Start::Index(0), BadRows::Skip));
+        checks.push(Check::new("none left", &none, Amount::All, Start::Index(0), NonFinite::Skip));
         checks
     })
 }

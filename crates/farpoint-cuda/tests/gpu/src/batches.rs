@@ -7,7 +7,7 @@ use crate::truth::{job, on_cpu};
 use crate::variants::{self, ALL};
 use anyhow::Result;
 use farpoint::backend::SplitMix64;
-use farpoint::{Amount, BadRows, Points, Sample, Sampler, Start};
+use farpoint::{Amount, NonFinite, Points, Sample, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Gpu, Gpus};
 use farpoint_generate::Kind;
 
@@ -121,7 +121,7 @@ impl<T: CudaScalar> Forms<T> {
         }
         let ragged = set.clouds.iter().flat_map(|cloud| cloud.data.iter().copied()).collect();
         let offsets = (0..=lengths.len()).map(|end| lengths[..end].iter().sum()).collect();
-        let sampler = job(set.amount, set.start.clone(), BadRows::Error);
+        let sampler = job(set.amount, set.start.clone(), NonFinite::Error);
         let truth = on_cpu(sampler.clone(), longest).sample_batch(&set.clouds)?;
         let shape = [set.clouds.len(), longest, d];
         Ok(Self { set, padded, shape, lengths, ragged, offsets, sampler, truth })

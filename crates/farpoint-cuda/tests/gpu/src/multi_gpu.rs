@@ -5,7 +5,7 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use crate::truth::{job, on_cpu};
 use anyhow::Result;
-use farpoint::{Algorithm, Amount, BadRows, PeakOptions, Points, Sampler, Start};
+use farpoint::{Algorithm, Amount, NonFinite, PeakOptions, Points, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Error, Gpu, Gpus};
 use farpoint_generate::Kind;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ fn kinds<T: CudaScalar>(n: usize) -> Group {
             for (name, cloud) in &clouds {
                 let whole = if n <= 20_000 { Amount::All } else { Amount::Ratio(0.6) };
                 for (amount, label) in [(Amount::Ratio(0.25), "a quarter"), (whole, "most")] {
-                    let sampler = job(amount, Start::Index(0), BadRows::Error);
+                    let sampler = job(amount, Start::Index(0), NonFinite::Error);
                     compare(device, way, (&format!("{name}, {label}"), cloud, &sampler), tally)?;
                 }
             }
@@ -88,10 +88,10 @@ fn starts<T: CudaScalar>() -> Group {
                 ("one", Amount::Count(1), Start::Index(0)),
                 ("none", Amount::Count(0), Start::Index(0)),
             ] {
-                let sampler = job(amount, start, BadRows::Error);
+                let sampler = job(amount, start, NonFinite::Error);
                 compare(device, way, (name, &cloud, &sampler), tally)?;
             }
-            let sampler = job(Amount::Ratio(0.2), Start::Index(0), BadRows::Skip);
+            let sampler = job(Amount::Ratio(0.2), Start::Index(0), NonFinite::Skip);
             compare(device, way, ("a dropped row", &with_infinity, &sampler), tally)
         })
     })
@@ -104,7 +104,7 @@ fn axes() -> Group {
             for dims in [1, 2, 5] {
                 for tied in [None, Some(4)] {
                     let cloud = Cloud::<f32>::random(5_000, dims, tied, 9);
-                    let sampler = job(Amount::Ratio(0.3), Start::Index(0), BadRows::Error);
+                    let sampler = job(Amount::Ratio(0.3), Start::Index(0), NonFinite::Error);
                     let name = format!("{dims} axes, {tied:?}");
                     compare(device, way, (&name, &cloud, &sampler), tally)?;
                 }

@@ -9,7 +9,7 @@ use crate::truth::{first_difference, on_cpu};
 use crate::variants::{self, ALL};
 use anyhow::{Result, ensure};
 use farpoint::{Points, Sampler, Start};
-use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Gpu, Stream, check_bad};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Gpu, Stream, find_non_finite};
 use farpoint_generate::Kind;
 
 /// Layout of rows in memory.
@@ -83,7 +83,7 @@ impl Spec {
 }
 
 pub(crate) fn groups() -> Vec<Group> {
-    vec![group::<f32>(specs()), group::<f64>(specs()), bad_rows()]
+    vec![group::<f32>(specs()), group::<f64>(specs()), non_finite()]
 }
 
 fn specs() -> Vec<Spec> {
@@ -305,9 +305,9 @@ fn group<T: CudaScalar>(specs: Vec<Spec>) -> Group {
     })
 }
 
-/// `check_bad` counts non-finite rows and finds the first.
-fn bad_rows() -> Group {
-    Group::new("check_bad f32", &[""], || {
+/// `find_non_finite` counts non-finite rows and finds the first.
+fn non_finite() -> Group {
+    Group::new("find_non_finite f32", &[""], || {
         Ok(|device: &Gpu, _: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
             let mut data = vec![0.5f32; 3 * 100_000 * 2];
@@ -319,7 +319,7 @@ fn bad_rows() -> Group {
             let firsts = Buffer::<i64>::new(&stream, 3, "firsts")?;
             let batch = DeviceBatch::<f32>::padded(points.pointer(), [3, 100_000, 2], 0);
             // SAFETY: the arrays have the sizes given and outlive the stream's work.
-            unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer())? };
+            unsafe { find_non_finite(&stream, &batch, counts.pointer(), firsts.pointer())? };
             tally.is("counts 0, 2, 1", counts.download(3)? == [0, 2, 1]);
             tally.is("firsts -1, 8, 0", firsts.download(3)? == [-1, 8, 0]);
             Ok(())

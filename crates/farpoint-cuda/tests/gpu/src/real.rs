@@ -6,7 +6,7 @@ use crate::tally::Tally;
 use crate::truth::{job, on_cpu};
 use crate::variants;
 use anyhow::Result;
-use farpoint::{Amount, BadRows, Sample, Sampler, Start};
+use farpoint::{Amount, NonFinite, Sample, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Coordinates, ReadOptions, read};
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ impl<T: CudaScalar> Real<T> {
         let is_non_finite =
             cloud.data[..cloud.dims.min(cloud.data.len())].iter().any(|x| !x.is_finite());
         let start = if is_non_finite { Start::Random(1) } else { Start::Index(0) };
-        let sampler = job(Amount::Ratio(0.25), start, BadRows::Skip);
+        let sampler = job(Amount::Ratio(0.25), start, NonFinite::Skip);
         let truth = on_cpu(sampler.clone(), cloud.data.len() / cloud.dims).sample(&cloud)?;
         Ok(Self { cloud, sampler, truth })
     }

@@ -6,7 +6,7 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use crate::truth::{job, on_cpu};
 use anyhow::Result;
-use farpoint::{Algorithm, Amount, BadRows, Sampler, Start};
+use farpoint::{Algorithm, Amount, NonFinite, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Error, Gpu, Gpus};
 use farpoint_generate::Kind;
 
@@ -55,7 +55,7 @@ fn kinds<T: CudaScalar>(kinds: &'static [Kind]) -> Group {
         let clouds = kinds.iter().enumerate().map(|(k, kind)| {
             let cloud = Cloud::<T>::of(*kind, N, 21);
             let amount = if k == 1 { Amount::All } else { Amount::Ratio(0.25) };
-            let sampler = job(amount, Start::Index(0), BadRows::Error);
+            let sampler = job(amount, Start::Index(0), NonFinite::Error);
             let truth = on_cpu(sampler.clone(), N).sample(&cloud)?;
             Ok((kind.name(), cloud, sampler, truth))
         });

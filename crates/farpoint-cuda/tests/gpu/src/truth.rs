@@ -1,7 +1,7 @@
 //! The CPU library's results, and comparison of a sample of the GPU with them bit for bit.
 
 use crate::clouds::Cloud;
-use farpoint::{Algorithm, Amount, BadRows, Cpu, Points, Sample, Sampler, Scalar, Start};
+use farpoint::{Algorithm, Amount, Cpu, NonFinite, Points, Sample, Sampler, Scalar, Start};
 use farpoint_cuda::CudaScalar;
 
 /// Number of points below which the textbook loop is the reference; above, the CPU's fastest method,
@@ -67,8 +67,8 @@ impl OnCpu<Sampler> {
 }
 
 /// The job for the GPU and the CPU.
-pub(crate) fn job(amount: Amount, start: Start, bad_rows: BadRows) -> Sampler {
-    Sampler::new(amount).start(start).bad_rows(bad_rows)
+pub(crate) fn job(amount: Amount, start: Start, non_finite: NonFinite) -> Sampler {
+    Sampler::new(amount).start(start).non_finite(non_finite)
 }
 
 /// Compares a whole sample with one of the CPU.

@@ -7,7 +7,7 @@ use crate::fps::selection::Selection;
 use crate::random::SplitMix64;
 use crate::simd::{self, Program, Simd};
 use crate::threads::Team;
-use crate::{Amount, BadRows, Error, Level, Scalar, Start};
+use crate::{Amount, Error, Level, NonFinite, Scalar, Start};
 
 struct Peak<'a, 'b, T> {
     team: &'a Team,
@@ -40,7 +40,7 @@ fn check<T: Scalar, const D: usize>(name: &str, rows: &[[T; D]], amount: Amount)
 where
     [[T; D]]: crate::Points<T>,
 {
-    let cloud = WorkingCopy::new(&rows, BadRows::Error, 1).unwrap();
+    let cloud = WorkingCopy::new(&rows, NonFinite::Error, 1).unwrap();
     for start in [Start::Index(0), Start::Indices(vec![7, 3, rows.len() - 1])] {
         let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
         for size in [1, 2, 3, 8, 16] {
@@ -186,7 +186,7 @@ fn edges_of_double_precision() {
 fn many_runs() {
     let mut random = SplitMix64::new(6);
     let rows = as_f32(&cloud::<3>(&mut random, 5_000, 40));
-    let cloud = WorkingCopy::new(&rows, BadRows::Error, 1).unwrap();
+    let cloud = WorkingCopy::new(&rows, NonFinite::Error, 1).unwrap();
     let (amount, start) = (Amount::Count(2_000), Start::Index(0));
     let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
     for size in [2, 3, 5, 12] {

@@ -173,10 +173,10 @@ impl<T: Scalar> Splitter<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BadRows;
+    use crate::NonFinite;
 
     fn buckets(rows: &[[f32; 2]], height: u32) -> Buckets<f32> {
-        Buckets::new(&WorkingCopy::new(&rows, BadRows::Error, 1).unwrap(), height)
+        Buckets::new(&WorkingCopy::new(&rows, NonFinite::Error, 1).unwrap(), height)
     }
 
     #[test]

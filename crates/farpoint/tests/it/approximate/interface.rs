@@ -3,7 +3,7 @@
 use super::{assert_distinct, methods};
 use crate::common::{as_f32, uniform};
 use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
-use farpoint::{Algorithm, Amount, BadRows, Cpu, DeviceKind, Error, Observer, Sampler, Start};
+use farpoint::{Algorithm, Amount, Cpu, DeviceKind, Error, NonFinite, Observer, Sampler, Start};
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
 
@@ -21,10 +21,10 @@ fn impossible_jobs_are_rejected_as_by_the_exact_sampler() {
         assert_eq!(count(0).sample(&cloud).unwrap().indices, []);
         assert_eq!(count(0).sample(&none[..]).unwrap().indices, []);
         assert_eq!(count(1).sample(&none[..]).unwrap_err(), Error::EmptyCloud);
-        let named = Error::BadRows { first: 3, count: 2, points: 20 };
+        let named = Error::NonFinite { first: 3, count: 2, points: 20 };
         assert_eq!(count(5).sample(&damaged).unwrap_err(), named);
-        let skipped = count(18).bad_rows(BadRows::Skip).sample(&damaged).unwrap();
-        assert_distinct("bad rows", &skipped, 18, 20);
+        let skipped = count(18).non_finite(NonFinite::Skip).sample(&damaged).unwrap();
+        assert_distinct("non-finite rows", &skipped, 18, 20);
         assert!(!skipped.indices.contains(&3) && !skipped.indices.contains(&8));
         assert_eq!(skipped.dropped, 2);
         let cell = ApproximateSampler::cell(method, 0.5).sample(&cloud);
@@ -61,9 +61,9 @@ fn invalid_and_meaningless_starts_are_rejected() {
     ];
     for method in methods() {
         for start in &starts {
-            let sampler = ApproximateSampler::count(method, 7).bad_rows(BadRows::Skip);
+            let sampler = ApproximateSampler::count(method, 7).non_finite(NonFinite::Skip);
             let error = sampler.start(start.clone()).sample(&damaged).unwrap_err();
-            let exact = Sampler::count(7).bad_rows(BadRows::Skip).start(start.clone());
+            let exact = Sampler::count(7).non_finite(NonFinite::Skip).start(start.clone());
             let expected = match method.has_start() {
                 true => exact.sample(&damaged).unwrap_err(),
                 false => Error::StartNotForMethod(method.name()),
@@ -81,7 +81,7 @@ fn starts_are_rows_of_the_input() {
     let mut cloud = as_f32(&uniform::<3>(400, 1));
     (cloud[0][1], cloud[8][0]) = (f32::NAN, f32::INFINITY);
     for method in methods().into_iter().filter(Method::has_start) {
-        let sampler = ApproximateSampler::count(method, 350).bad_rows(BadRows::Skip);
+        let sampler = ApproximateSampler::count(method, 350).non_finite(NonFinite::Skip);
         let first = |start| sampler.clone().start(start).sample(&cloud).unwrap().indices;
         assert_eq!(first(Start::Index(9))[..1], [9]);
         assert_eq!(first(Start::Indices(vec![30, 7]))[..2], [30, 7]);

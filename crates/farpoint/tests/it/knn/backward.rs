@@ -2,7 +2,7 @@
 
 use crate::common::{as_f32, integers};
 use farpoint::neighbors::{search_backward, within_backward};
-use farpoint::{BadRows, Cpu, Error, Neighbors, Norm, Points, Scalar, Searcher};
+use farpoint::{Cpu, Error, Neighbors, NonFinite, Norm, Points, Scalar, Searcher};
 use farpoint_generate::{Kind, generate};
 
 /// The documented rule: by ascending row and place, all sums from 0.
@@ -113,7 +113,7 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn skipped_rows_contribute_no_gradient() {
     let (x, y) = ([[f32::NAN], [1.0], [5.0]], [[2.0f32], [f32::INFINITY], [4.0]]);
-    let searcher = Searcher::nearest(2).bad_rows(BadRows::Skip);
+    let searcher = Searcher::nearest(2).non_finite(NonFinite::Skip);
     let found = searcher.search(&x, &y).unwrap();
     let gradients = search_backward(&found, &x, &y, &[7.0, 7.0, 1.0, 2.0, 1.0, 2.0]).unwrap();
     assert_eq!(gradients.a, [0.0, -2.0 - 12.0, 2.0 + 12.0]);

@@ -2,7 +2,7 @@
 
 use super::{same, same_balls};
 use crate::cases::some;
-use farpoint::{BadRows, Cpu, Error, Index, Matcher, Method, Order, Points, Sampler, Searcher};
+use farpoint::{Cpu, Error, Index, Matcher, Method, NonFinite, Order, Points, Sampler, Searcher};
 use farpoint_generate::{Kind, generate};
 
 #[test]
@@ -53,7 +53,7 @@ fn threads_batches_and_observers_take_an_index() {
     let truth = searcher.search(&cloud, &cloud).unwrap();
     for threads in [1, 2, 9] {
         let cpu = Cpu::new().threads(threads);
-        let index = Index::build(&cpu, &cloud, BadRows::Error).unwrap();
+        let index = Index::build(&cpu, &cloud, NonFinite::Error).unwrap();
         same("threads", &searcher.on(&cpu).search(&index, &index).unwrap(), &truth);
         let batch = [&index, &index];
         let found = searcher.on(&cpu).search_batch(&batch, &batch).unwrap();
@@ -70,12 +70,12 @@ fn threads_batches_and_observers_take_an_index() {
 }
 
 #[test]
-fn bad_rows_stay_skipped_in_every_search() {
+fn non_finite_rows_stay_skipped_in_every_search() {
     let cloud = [[2.0f32, 0.0], [f32::NAN, 1.0], [4.0, 0.0], [2.0, 0.0]];
-    assert!(matches!(Index::new(&cloud), Err(Error::BadRows { first: 1, .. })));
-    let index = Index::build(&Cpu::new(), &cloud, BadRows::Skip).unwrap();
+    assert!(matches!(Index::new(&cloud), Err(Error::NonFinite { first: 1, .. })));
+    let index = Index::build(&Cpu::new(), &cloud, NonFinite::Skip).unwrap();
     assert_eq!((index.dropped(), Points::<f32>::len(&index)), (1, 4));
-    let skipping = Searcher::nearest(2).bad_rows(BadRows::Skip);
+    let skipping = Searcher::nearest(2).non_finite(NonFinite::Skip);
     let truth = skipping.search(&cloud, &cloud).unwrap();
     for searcher in [skipping, Searcher::nearest(2)] {
         same("in itself", &index.search_self(&searcher).unwrap(), &truth);
@@ -108,7 +108,7 @@ fn clouds_that_are_nearly_the_same_are_not_taken_for_the_same() {
     let reference = searcher.clone().method(Method::Reference);
     same("swapped", &searcher.search(&x, &y).unwrap(), &reference.search(&x, &y).unwrap());
     let (x, y) = ([[f32::NAN], [1.0], [2.0]], [[1.0f32], [f32::NAN], [2.0]]);
-    let searcher = searcher.bad_rows(BadRows::Skip).exclude_self(true);
+    let searcher = searcher.non_finite(NonFinite::Skip).exclude_self(true);
     let found = searcher.search(&x, &y).unwrap();
     assert_eq!((found.indices(1), found.indices(2)), (&[0, 2][..], &[0][..]));
 }

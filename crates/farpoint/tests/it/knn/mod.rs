@@ -10,7 +10,7 @@ mod within;
 use crate::cases::{random, some};
 use crate::common::{as_f32, integers, uniform};
 use farpoint::{
-    BadRows, Cpu, Error, Level, Method, Neighbors, Norm, Order, Points, Scalar, Searcher,
+    Cpu, Error, Level, Method, Neighbors, NonFinite, Norm, Order, Points, Scalar, Searcher,
     WithinBall,
 };
 use farpoint_generate::{Kind, generate};
@@ -151,7 +151,7 @@ fn missing_neighbors_leave_places_empty() {
 fn skipped_rows_are_no_neighbors_and_have_none() {
     let x = [[f32::NAN], [1.0], [5.0]];
     let y = [[2.0f32], [f32::INFINITY], [4.0]];
-    let searcher = Searcher::nearest(2).bad_rows(BadRows::Skip);
+    let searcher = Searcher::nearest(2).non_finite(NonFinite::Skip);
     for method in [Method::Reference, Method::Brute, Method::Tree] {
         let found = searcher.clone().method(method).search(&x, &y).unwrap();
         assert_eq!((found.counts.as_slice(), found.dropped), (&[0, 2, 2][..], 1));

@@ -1,7 +1,7 @@
 //! All neighbors in balls.
 
 use crate::common::uniform;
-use farpoint::{BadRows, Cpu, Error, Method, Order, Searcher};
+use farpoint::{Cpu, Error, Method, NonFinite, Order, Searcher};
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
 
@@ -35,7 +35,7 @@ fn everything_may_be_in_every_ball() {
 #[test]
 fn skipped_rows_have_no_neighbors() {
     let (x, y) = ([[f32::NAN], [1.0], [5.0]], [[2.0f32], [f32::INFINITY], [4.0]]);
-    let searcher = Searcher::ball(1.0, 1).inclusive(true).bad_rows(BadRows::Skip);
+    let searcher = Searcher::ball(1.0, 1).inclusive(true).non_finite(NonFinite::Skip);
     let all = searcher.within(&x, &y).unwrap();
     assert_eq!((all.offsets.as_slice(), all.indices.as_slice()), (&[0, 0, 1, 2][..], &[0, 2][..]));
     assert_eq!((all.dropped, all.raw_distances), (1, vec![1.0, 1.0]));

@@ -6,7 +6,7 @@ use crate::clouds::Cloud;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::{BadRows, Chamfer, Matcher, Norm, Points};
+use farpoint::{Chamfer, Matcher, NonFinite, Norm, Points};
 use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_generate::Kind;
 
@@ -23,7 +23,7 @@ pub(crate) fn groups() -> Vec<Group> {
         group::<f32>("200 x 300", &[[300, 280]; 200]),
         group::<f32>("5,000 x 20", &[[20, 21]; 5_000]),
         group::<f32>("sizes far apart", &[[50_000, 10], [10, 50_000], [20_000, 20_000], [1, 1]]),
-        bad_rows(),
+        non_finite(),
     ]
 }
 
@@ -77,7 +77,7 @@ fn compare<T: CudaScalar>(
 }
 
 /// Rows with NaN and infinity are dropped from either cloud, of one pair and of a batch.
-fn bad_rows() -> Group {
+fn non_finite() -> Group {
     Group::new("chamfer, rows with NaN and infinity f32", METHODS, || {
         let mut a = Cloud::<f32>::of(Kind::Room, 600, 1);
         let mut b = Cloud::<f32>::of(Kind::Room, 900, 2);
@@ -87,12 +87,12 @@ fn bad_rows() -> Group {
         }
         let clean = Cloud::<f32>::of(Kind::Object, 300, 3);
         let pairs = [vec![a.clone(), clean.clone(), a], vec![b.clone(), b, clean]];
-        let cpu = Matcher::new().bad_rows(BadRows::Skip);
+        let cpu = Matcher::new().non_finite(NonFinite::Skip);
         let truth = cpu.chamfer_batch(&pairs[0], &pairs[1])?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for Variant { name, matcher, team } in variants(part) {
                 let _team = Team::new(device, team);
-                let matcher = matcher.bad_rows(BadRows::Skip);
+                let matcher = matcher.non_finite(NonFinite::Skip);
                 let found = matcher.on(device).chamfer_batch(&pairs[0], &pairs[1]);
                 let Some(found) = tally.take(&name, found) else { continue };
                 for (pair, (found, truth)) in found.iter().zip(&truth).enumerate() {

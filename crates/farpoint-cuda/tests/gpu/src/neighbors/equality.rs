@@ -195,7 +195,8 @@ impl<T: CudaScalar> Case<T> {
         let variants_of_part = variants(part);
         let count = if self.size().0 > MAX_EXHAUSTIVE { 1 } else { variants_of_part.len() };
         for variant in &variants_of_part[..count] {
-            let matcher = variant.matcher.clone().norm(self.norm).bad_rows(farpoint::BadRows::Skip);
+            let matcher =
+                variant.matcher.clone().norm(self.norm).non_finite(farpoint::NonFinite::Skip);
             let label = format!("{}, {name}", variant.name);
             let _team = Team::new(device, variant.team);
             if let Some(found) = tally.take(&label, matcher.on(device).chamfer(a, b)) {

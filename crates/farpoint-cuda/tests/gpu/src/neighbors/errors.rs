@@ -8,7 +8,7 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::neighbors::backward;
-use farpoint::{BadRows, Matcher};
+use farpoint::{Matcher, NonFinite};
 use farpoint_cuda::{Buffer, DeviceGradients, DevicePairs, Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
@@ -58,7 +58,7 @@ fn host(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) 
         same_error(tally, label, matcher.on(device).nearest(a, b), cpu.nearest(a, b));
     }
     let (gpu_job, cpu_job) =
-        (matcher.clone().bad_rows(BadRows::Skip), cpu.clone().bad_rows(BadRows::Skip));
+        (matcher.clone().non_finite(NonFinite::Skip), cpu.clone().non_finite(NonFinite::Skip));
     let found = gpu_job.on(device).chamfer(cloud, &all_non_finite);
     same_error(tally, "no row is left", found, cpu_job.chamfer(cloud, &all_non_finite));
     let (a, b) = ([cloud.clone(), cloud.first(10)], [cloud.first(5), none]);
@@ -122,7 +122,7 @@ fn pointers(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tal
         let result = unsafe { device.enqueue_nearest(matcher, &stream, &pairs) };
         tally.is(label, matches!(result, Err(Error::Sampling(_))));
     }
-    let skip = matcher.clone().bad_rows(BadRows::Skip);
+    let skip = matcher.clone().non_finite(NonFinite::Skip);
     // SAFETY: rows to leave out are refused before any memory is used.
     let result = unsafe { device.enqueue_nearest(&skip, &stream, &valid) };
     tally.is("rows to leave out", matches!(result, Err(Error::Unsupported(_))));

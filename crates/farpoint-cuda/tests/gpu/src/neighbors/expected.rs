@@ -6,7 +6,9 @@ use crate::truth::{OnCpu, bits};
 use anyhow::Result;
 use farpoint::backend::{SplitMix64, padded_rows};
 use farpoint::neighbors::backward;
-use farpoint::{BadRows, Chamfer, Cpu, Gradients, Matcher, Method, Nearest, Norm, Points, Scalar};
+use farpoint::{
+    Chamfer, Cpu, Gradients, Matcher, Method, Nearest, NonFinite, Norm, Points, Scalar,
+};
 use farpoint_cuda::CudaScalar;
 
 /// Number of pairs of points up to which the textbook loop is the reference; above, the CPU's fastest
@@ -16,7 +18,7 @@ const MAX_REFERENCE_PAIRS: usize = 1_000_000;
 /// Returns the reference for two clouds of this many points. Small ones take one thread, as many of
 /// them are matched concurrently.
 pub(crate) fn on_cpu(norm: Norm, n: usize, m: usize) -> OnCpu<Matcher> {
-    let job = Matcher::new().norm(norm).bad_rows(BadRows::Skip);
+    let job = Matcher::new().norm(norm).non_finite(NonFinite::Skip);
     let single_thread = Cpu::new().threads(1);
     match n.saturating_mul(m) {
         0..=MAX_REFERENCE_PAIRS => OnCpu { job: job.method(Method::Reference), cpu: single_thread },

@@ -3,7 +3,7 @@
 use super::batches::Spec;
 use crate::clouds::Cloud;
 use anyhow::Result;
-use farpoint::{BadRows, Neighbors, Points, Searcher};
+use farpoint::{Neighbors, NonFinite, Points, Searcher};
 use farpoint_cuda::CudaScalar;
 
 /// Results of a batch, as laid out in device memory.
@@ -52,7 +52,7 @@ fn search<T: CudaScalar>(
     x: &Cloud<T>,
     y: &Cloud<T>,
 ) -> Result<Option<Neighbors<T>>> {
-    let job = job.clone().bad_rows(BadRows::Skip);
+    let job = job.clone().non_finite(NonFinite::Skip);
     if filled(x) && filled(y) { Ok(Some(job.search(x, y)?)) } else { Ok(None) }
 }
 

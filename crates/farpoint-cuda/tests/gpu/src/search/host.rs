@@ -4,7 +4,7 @@ use super::{METHODS, method};
 use crate::clouds::Cloud;
 use crate::runner::Group;
 use crate::tally::Tally;
-use farpoint::{BadRows, Order, Searcher};
+use farpoint::{NonFinite, Order, Searcher};
 use farpoint_cuda::{CudaScalar, Gpu, Gpus};
 use farpoint_generate::Kind;
 
@@ -37,7 +37,7 @@ fn pairs<T: CudaScalar>() -> [Vec<Cloud<T>>; 2] {
 fn group<T: CudaScalar>() -> Group {
     Group::new(format!("search host memory {}", T::SUFFIX), METHODS, || {
         let [x, y] = pairs::<T>();
-        let jobs = jobs().into_iter().map(|job| job.bad_rows(BadRows::Skip));
+        let jobs = jobs().into_iter().map(|job| job.non_finite(NonFinite::Skip));
         let jobs = jobs
             .map(|job| {
                 let within = job.ball.map(|_| job.within_batch(&x, &y)).transpose()?;

@@ -8,7 +8,7 @@ use crate::guarded::Guarded;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::{BadRows, Order, Points, Searcher};
+use farpoint::{NonFinite, Order, Points, Searcher};
 use farpoint_cuda::{Buffer, CudaScalar, DeviceSearch, DeviceWithin, Gpu, Stream};
 use farpoint_generate::Kind;
 
@@ -123,7 +123,7 @@ fn expected<T: CudaScalar>(
     [xs, ys]: &[Vec<Cloud<T>>; 2],
     job: &Searcher,
 ) -> Result<Neighborhoods<T>> {
-    let job = job.clone().bad_rows(BadRows::Skip);
+    let job = job.clone().non_finite(NonFinite::Skip);
     let mut all = Neighborhoods { offsets: vec![0], indices: Vec::new(), distances: Vec::new() };
     for (x, y) in xs.iter().zip(ys) {
         let found = if filled(x) && filled(y) { Some(job.within(x, y)?) } else { None };

@@ -4,7 +4,7 @@ use crate::clouds::Cloud;
 use crate::guarded::Guarded;
 use crate::pointers::{RowLayout, laid_out};
 use anyhow::{Result, ensure};
-use farpoint::{BadRows, Origin, Points, VoxelGrid, Voxels};
+use farpoint::{NonFinite, Origin, Points, VoxelGrid, Voxels};
 use farpoint_cuda::{
     Buffer, CudaScalar, DeviceVoxelPoints, DeviceVoxels, Element, Error, Stream, VoxelSummary,
 };
@@ -69,7 +69,7 @@ impl<T: CudaScalar> Batch<T> {
 
     /// Returns the voxels that the CPU finds in each cloud.
     pub(super) fn truth(&self, job: &VoxelGrid) -> Result<Vec<Voxels<T>>> {
-        Ok(job.clone().bad_rows(BadRows::Skip).downsample_batch(&self.clouds)?)
+        Ok(job.clone().non_finite(NonFinite::Skip).downsample_batch(&self.clouds)?)
     }
 }
 
@@ -293,8 +293,12 @@ impl<'a, T: CudaScalar> Rig<'a, T> {
             (0..cloud.len()).filter(|&row| is_bad(cloud, row)).map(move |row| begin + row)
         });
         let bad: Vec<usize> = bad.collect();
-        let bad_rows = bad.first().map(|&first| (bad.len(), first));
-        ensure!(summary.bad_rows == bad_rows, "bad rows {:?}, not {bad_rows:?}", summary.bad_rows);
+        let non_finite = bad.first().map(|&first| (bad.len(), first));
+        ensure!(
+            summary.non_finite == non_finite,
+            "non-finite rows {:?}, not {non_finite:?}",
+            summary.non_finite
+        );
         if job.sorted && voxels > 0 {
             let cells = |axis: usize| {
                 truth.iter().flat_map(move |voxels| voxels.cells.iter().skip(axis).step_by(dims))

@@ -6,7 +6,7 @@ use crate::errors::same_error;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::{BadRows, Origin, Selected, VoxelGrid, Voxels};
+use farpoint::{NonFinite, Origin, Selected, VoxelGrid, Voxels};
 use farpoint_cuda::{CudaScalar, Gpu, Gpus};
 use farpoint_generate::Kind;
 
@@ -29,7 +29,7 @@ fn clouds<T: CudaScalar>() -> Vec<Cloud<T>> {
 }
 
 fn jobs() -> Vec<VoxelGrid> {
-    let job = VoxelGrid::new(0.3).bad_rows(BadRows::Skip);
+    let job = VoxelGrid::new(0.3).non_finite(NonFinite::Skip);
     vec![job.clone(), job.clone().sorted(true).origin(Origin::Min), job.min_points(2).sorted(true)]
 }
 
@@ -78,7 +78,7 @@ fn errors<T: CudaScalar>() -> Group {
             let far = Cloud::<T>::random(100, 3, None, 1).times(1e12);
             let job = VoxelGrid::new(0.3);
             for (label, job, cloud) in [
-                ("bad rows", job.clone(), &clouds[0]),
+                ("non-finite rows", job.clone(), &clouds[0]),
                 ("cells that do not fit", job.clone(), &far),
                 ("no size", VoxelGrid::new(0.0), &clouds[1]),
                 ("two sizes of three", VoxelGrid::per_axis([1.0, 2.0]), &clouds[1]),

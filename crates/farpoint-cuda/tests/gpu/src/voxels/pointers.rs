@@ -192,7 +192,7 @@ fn outside<T: CudaScalar>() -> Group {
                 cloud.data[3 * row + axis] = T::from_f64(x);
             }
             cloud.data[3 * 1_000] = T::from_f64(f64::NAN);
-            // Not finite on another axis: a bad row, not one outside.
+            // Not finite on another axis: a non-finite row, not one outside.
             cloud.data[3 * 800 + 1] = T::from_f64(1e20);
             cloud.data[3 * 800 + 2] = T::from_f64(f64::INFINITY);
             let batch = Batch::of(cloud);
@@ -203,7 +203,7 @@ fn outside<T: CudaScalar>() -> Group {
                 stream.synchronize()?;
                 let summary = rig.summary()?;
                 ensure!(summary.voxels == 1, "{summary:?}");
-                ensure!(summary.bad_rows == Some((2, 800)), "{summary:?}");
+                ensure!(summary.non_finite == Some((2, 800)), "{summary:?}");
                 ensure!(summary.outside == Some((1, 1_200)), "{summary:?}");
                 Ok(())
             };
