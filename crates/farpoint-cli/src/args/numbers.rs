@@ -128,7 +128,7 @@ mod tests {
             ["many", "-5", "", "k", "1,00", "10,00", ",100", "1.5", "inf", "nan", "1_", "-1k"]
         {
             let error = text.parse::<Count>().unwrap_err();
-            assert!(error.starts_with("give") && error.contains("10,000"), "{error}");
+            assert!(error.starts_with("use") && error.contains("10,000"), "{error}");
         }
         assert!("0.25".parse::<Count>().unwrap_err().contains("--ratio 0.25"));
     }
