@@ -17,12 +17,11 @@ PREAMBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handl
 
 
 @contextlib.contextmanager
-def running(program, limit=LIMIT):
-    """A Python program whose standard output is piped; killed at the limit and at the end."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", PREAMBLE + textwrap.dedent(program)], stdout=subprocess.PIPE,
-        text=True, start_new_session=True,
-    )
+def running(program, limit=LIMIT, stdout=subprocess.PIPE, **options):
+    """A Python program, or a command as a list, whose standard output is piped; killed at the limit and at the end."""
+    is_command = isinstance(program, list)
+    command = program if is_command else [sys.executable, "-c", PREAMBLE + textwrap.dedent(program)]
+    child = subprocess.Popen(command, stdout=stdout, text=True, start_new_session=True, **options)
     timer = threading.Timer(limit, _kill, [child])
     timer.start()
     try:
@@ -30,7 +29,8 @@ def running(program, limit=LIMIT):
     finally:
         timer.cancel()
         _kill(child)
-        child.stdout.close()
+        if child.stdout:
+            child.stdout.close()
         child.wait(30)
 
 

@@ -351,7 +351,7 @@ def test_an_index_is_of_the_points():
     (dict(count=9, method="npdu", window=0), "window is 0; it must be 1 or more"),
     (dict(count=9, method="random", seed=-1), "seed is -1; it must be 0 or more"),
     (dict(count=-1, method="random"), "count is -1"),
-    (dict(ratio=1.5, method="random"), "ratio 1.5 is outside"),
+    (dict(ratio=1.5, method="random"), "ratio 1.5 is not between"),
     (dict(cell=0.0, method="grid"), r"cell size 0.* \(points of shape \(50, 3\), float32\)"),
     (dict(count=51, method="random"), r"51 samples.*50 points.*\(50, 3\)"),
     (dict(count=9, method="random", threads=0), "threads is 0"),

@@ -12,6 +12,7 @@ from importlib import metadata
 import numpy as np
 import pytest
 from conftest import cloud
+from processes import running
 
 import farpoint
 
@@ -29,8 +30,9 @@ def run(*arguments, status=0, **options):
 
 
 def start(*arguments, stderr=subprocess.DEVNULL, **options):
-    return subprocess.Popen(
-        [*COMMAND, *map(str, arguments)], stdin=subprocess.DEVNULL, stderr=stderr,
+    """The command, which hears Ctrl-C, without standard input and output."""
+    return running(
+        [*COMMAND, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler), **options
     )
 
@@ -101,12 +103,14 @@ def test_a_closed_pipe_is_no_error():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_it_as_they_end_the_command(tmp_path, number):
     np.save(tmp_path / "large.npy", cloud(300_000))
-    with open(tmp_path / "log", "wb") as log:
-        child = start("sample", tmp_path / "large.npy", "-o", tmp_path / "small.npy", "--ratio", 0.9, "--algorithm",
-                      "reference", "--verbose", stdout=subprocess.DEVNULL, stderr=log)
-    wait_until(lambda: (tmp_path / "log").stat().st_size > 0)
-    child.send_signal(number)
-    assert child.wait(LIMIT) == 130
+    call = ("sample", tmp_path / "large.npy", "-o", tmp_path / "small.npy", "--ratio", 0.9)
+    with (
+        open(tmp_path / "log", "wb") as log,
+        start(*call, "--algorithm", "reference", "--verbose", stderr=log) as child,
+    ):
+        wait_until(lambda: (tmp_path / "log").stat().st_size > 0)
+        child.send_signal(number)
+        assert child.wait(LIMIT) == 130
     assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "log"]
 
 
@@ -120,19 +124,18 @@ def test_it_starts_itself_again(points, tmp_path):
     def has(text):
         return manifest.exists() and text in manifest.read_text()
 
-    child = start(*call, cwd=tmp_path, stdout=subprocess.DEVNULL)
-    wait_until(lambda: has("cloud.npy"))
-    child.kill()
-    child.wait(LIMIT)
-    child, commands = start(*call, cwd=tmp_path, stdout=subprocess.DEVNULL), set()
+    with start(*call, cwd=tmp_path):
+        wait_until(lambda: has("cloud.npy"))
+    commands = set()
 
-    def given_up():
+    def given_up(child):
         for process in pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split():
             commands.add(pathlib.Path(f"/proc/{process}/cmdline").read_bytes())
             os.kill(int(process), signal.SIGKILL)
         return has("stuck")
 
-    wait_until(given_up)
-    assert child.wait(LIMIT) == 3
+    with start(*call, cwd=tmp_path) as child:
+        wait_until(lambda: given_up(child))
+        assert child.wait(LIMIT) == 3
     words = [os.fsencode(word) for word in (*COMMAND, "sample", "--one", "stuck.ply")]
     assert any(command.split(b"\0")[:6] == words for command in commands), commands

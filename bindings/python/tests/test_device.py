@@ -162,7 +162,7 @@ def test_nearest_of_single_clouds():
     (Array(BATCH), Array(OTHERS[:2]), {}, ValueError, "same B and D"),
     (Array(BATCH), Array(OTHERS[0]), {}, ValueError, "same B and D"),
     (Array(BATCH), Array(OTHERS[..., :2]), {}, ValueError, "same B and D"),
-    (Array(BATCH), Array(OTHERS[:, :0]), {}, ValueError, "empty cloud"),
+    (Array(BATCH), Array(OTHERS[:, :0]), {}, ValueError, "no usable point"),
     (Array(BATCH), Array(OTHERS), dict(x_lengths=[1, 2, 41]), ValueError, r"\[1, 2, 41\]"),
     (Array(BATCH), Array(OTHERS), dict(y_lengths=[1, 2]), ValueError, r"\[1, 2\]"),
     (Array(BATCH), Array(OTHERS), dict(y_lengths=[1, 0, 2]), ValueError, "cloud 1 .* no usable point"),

@@ -108,7 +108,7 @@ class Scripted(torch.nn.Module):
 
     def forward(self, points: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
         rows = torch.ops.farpoint.sample(points, 16)
-        return torch.ops.farpoint.gather(features, rows)
+        return torch.ops.farpoint.gather(features, rows, None)
 
 
 def test_modules_are_scripted_and_saved(tmp_path):

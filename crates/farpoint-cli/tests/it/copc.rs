@@ -124,7 +124,7 @@ fn outputs_without_levels_are_refused() {
         ("convert room.ply room.copc.laz", "farthest-first order"),
         ("convert room.ply -o out.laz --format copc", "farthest-first order"),
         ("sample room.ply -o a.copc.laz -n 10 --algorithm random", "an exact algorithm"),
-        ("sample room.ply -o a.copc.laz -n 10 --memory 1GiB", "made in memory"),
+        ("sample room.ply -o a.copc.laz -n 10 --memory 1GiB", "built in memory"),
         ("order room.ply -o a.laz --node-points 1000", "--node-points is for COPC"),
         ("order room.ply -o a.copc.laz --node-points 10", "100 to 10,000,000"),
         ("order room.ply -o a.copc.laz --crs-wkt crs.txt", "well-known text"),

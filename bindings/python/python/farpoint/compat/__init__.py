@@ -25,6 +25,6 @@ if TYPE_CHECKING:  # each is imported separately: most need torch
 
 __all__ = [
     "chamfer2D", "chamfer3D", "chamfer5D", "chamfer6D", "chamfer_3d", "fpsample", "fscore", "kaolin", "mmcv",
-    "open3d", "openpoints", "pointnet2_batch", "pointnet2_ops", "pointnet2_stack", "pointops", "pyg_lib",
-    "pytorch3d", "torch_cluster", "torch_fps", "torch_geometric", "torch_quickfps",
+    "open3d", "openpoints", "pointnet2_batch", "pointnet2_ops", "pointnet2_stack", "pointcept", "pointops",
+    "pyg_lib", "pytorch3d", "torch_cluster", "torch_fps", "torch_geometric", "torch_quickfps",
 ]
