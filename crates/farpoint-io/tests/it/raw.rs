@@ -124,6 +124,6 @@ fn the_columns_of_x_y_and_z_can_be_set() {
         (xyz("1", "2", "1"), "twice"),
     ] {
         let error = open(&bytes, &wrong).unwrap_err().to_string();
-        assert!(error.contains(words) && error.contains("; give"), "{error}");
+        assert!(error.contains(words) && error.contains("; use"), "{error}");
     }
 }
