@@ -53,7 +53,7 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
     let view = View::of(&points, &shape, [PANEL, ROOM]);
     let share = comparison.samples[0].rows.len() as f64 / SAMPLES;
     let closer = (CLOSER * share.sqrt()).clamp(2.0, 2.0 * CLOSER);
-    let close = view.from_above(TABLE, closer, [PANEL, CLOSE]);
+    let close = view.above(TABLE, closer, [PANEL, CLOSE]);
     let (shown, _) = open(&points, &shape);
     let near = Scene::new(close, &points, &shown);
     let far = Scene::new(view, &points, &shown);

@@ -60,11 +60,11 @@ impl View {
     }
 
     /// Returns the part around a point as seen from above (along z), magnified `times`.
-    pub(super) fn from_above(&self, middle: [f64; 3], times: f64, size: [usize; 2]) -> Self {
+    pub(super) fn above(&self, middle: [f64; 3], times: f64, size: [usize; 2]) -> Self {
         let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        let above = Self { axes, zoom: self.zoom * times, size, ..self.clone() };
-        let [right, up, _] = above.along(middle);
-        Self { center: [right, up], ..above }
+        let view = Self { axes, zoom: self.zoom * times, size, ..self.clone() };
+        let [right, up, _] = view.along(middle);
+        Self { center: [right, up], ..view }
     }
 
     /// Returns the ratio of height to width of the points in this view.
