@@ -67,7 +67,8 @@ TEST(levels) {
     const auto levels = all.levels({100, 100, 20, 1});
     CHECK(levels.size() == 4 && levels[3].size() == 1 && levels[2].data() == all.indices().data());
     std::vector<std::array<double, 3>> level;
-    for (const std::size_t row : all.levels({50})[0]) {
+    const auto fine = all.levels({50});
+    for (const std::size_t row : fine[0]) {
         level.push_back(cloud[row]);
     }
     const auto again = sample(level, 20);
