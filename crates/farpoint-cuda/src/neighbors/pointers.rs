@@ -80,7 +80,7 @@ pub struct DevicePairs<T> {
 
 impl<T: CudaScalar> DevicePairs<T> {
     /// Two dense arrays, `(pairs, rows[0], dims)` and `(pairs, rows[1], dims)`, with no results
-    /// requested yet: see [`answers`](Self::answers).
+    /// requested yet: see [`outputs`](Self::outputs).
     pub fn padded(points: [u64; 2], pairs: usize, rows: [usize; 2], dims: usize) -> Self {
         let side = |side: usize| DeviceSide {
             points: points[side],
