@@ -3,7 +3,7 @@
 ``python lab/python/voxels.py`` prints medians of CUDA events in milliseconds of means with inverse and counts, one cloud at a
 time. ``unique`` sorts packed cells by ``torch.unique``, as ``grid_cluster`` with ``scatter_mean`` and Pointcept's
 ``GridSample`` do; its means are sums in no fixed order. ``unique(dim=0)`` compares whole cells. All find the same voxels, which
-is checked.
+is checked. (Cells are divided by a tensor: PyTorch multiplies by the reciprocal of a number on a GPU.)
 """
 
 import statistics
@@ -19,7 +19,7 @@ CLOUDS = ((120_000, 0.3), (1_000_000, 0.3), (10_000_000, 0.1))
 
 def packed(points, size):
     """Means, inverse and counts by sorting one integer per point."""
-    cells = (points / size).floor().long()
+    cells = (points / points.new_tensor(size)).floor().long()
     cells -= cells.amin(0)
     extent = cells.amax(0) + 1
     keys = (cells[:, 0] * extent[1] + cells[:, 1]) * extent[2] + cells[:, 2]
@@ -28,7 +28,7 @@ def packed(points, size):
 
 def rows(points, size):
     """Means, inverse and counts by sorting rows of cells."""
-    cells = (points / size).floor().int()
+    cells = (points / points.new_tensor(size)).floor().int()
     return means(points, *torch.unique(cells, dim=0, return_inverse=True, return_counts=True)[1:])
 
 

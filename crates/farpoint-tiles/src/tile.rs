@@ -119,7 +119,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     }
 
     /// Estimates the memory in bytes of a tile of `points` points while they are in memory and a band processes
-    /// `candidates` candidates at a time; see [`TileOptions::most`]. It does not include facts of the current band,
+    /// `candidates` candidates at a time; see [`TileOptions::max_candidates`]. It does not include facts of the current band,
     /// 32 bytes each (56 for `f64`): those of all its points if the tile stays in memory, else those that other tiles
     /// need. A tile that is not in memory takes 28 bytes a page (56), and [`TileOptions::cached_pages`].
     pub fn bytes(points: usize, candidates: usize) -> usize {
