@@ -133,6 +133,7 @@ fn interpolate<'py>(
 }
 
 /// Returns the gradients of the values and of the weights, as requested.
+#[expect(clippy::too_many_arguments, reason = "the arguments of the operator in Python")]
 #[pyfunction]
 #[pyo3(name = "values_interpolate_backward", signature = (sizes, values, indices, weights, grad, needed, threads = None))]
 fn interpolate_backward<'py>(
