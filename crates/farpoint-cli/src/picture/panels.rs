@@ -118,7 +118,7 @@ fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, requested: 
     let wide = PANEL - Text::Body.width(words) - GAP;
     canvas.text_within([x, y], Text::Title, &panel.title, accent, wide);
     canvas.text([x + PANEL - Text::Body.width(words), y + 6], Text::Body, words, accent);
-    let mut line = format!("covering radius {}, mean {}", number(panel.radius), number(panel.mean));
+    let mut line = format!("radius {}, mean {}", number(panel.radius), number(panel.mean));
     if panel.samples != requested {
         line = format!("{} samples, {line}", count(panel.samples));
     }
