@@ -38,12 +38,14 @@ def _find(cloud: Tensor, request: Voxelization) -> kernels.Found:
     if cloud.is_cuda:
         return kernels.find(cloud.detach(), request)
     host = numpy_voxels.find(to_numpy(cloud.detach()), request)
-    return kernels.Found(*[None if part is None else torch.from_numpy(part) for part in host])
+    parts: Any = [None if part is None else torch.from_numpy(part) for part in host]
+    return kernels.Found(*parts)
 
 
 def _on_host(found: kernels.Found) -> numpy_voxels.Found:
     """Returns voxels on the CPU as arrays."""
-    return numpy_voxels.Found(*[None if part is None else part.numpy() for part in found])
+    parts: Any = [None if part is None else part.numpy() for part in found]
+    return numpy_voxels.Found(*parts)
 
 
 def _most_frequent(labels: Any, found: kernels.Found, threads: int | None) -> Tensor:

@@ -175,4 +175,5 @@ def most_frequent(labels: Tensor, found: Found) -> Tensor:
     top = torch.iinfo(torch.int64).max
     lowest = label.masked_fill(counts < most[of], top)
     result = label.new_full((found.counts.numel(),), top).scatter_reduce(0, of, lowest, "amin")
-    return result.masked_fill(most == 0, -1).view(found.counts.shape)
+    labels_of: Tensor = result.masked_fill(most == 0, -1).view(found.counts.shape)
+    return labels_of
