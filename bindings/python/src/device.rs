@@ -1,7 +1,7 @@
 //! Clouds in device memory, whichever library owns them, and questions about devices.
 
 use crate::error::cuda as failed;
-use farpoint_cuda::{CudaScalar, DeviceBatch, Gpu, Stream};
+use farpoint_cuda::{CudaScalar, DeviceBatch, Error, Gpu, Stream};
 use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -25,6 +25,19 @@ pub(crate) struct Input {
     pub(crate) shape: [usize; 3],
     pub(crate) offsets: u64,
     pub(crate) lengths: u64,
+}
+
+/// Queues work on the caller's current stream of a device; an error describes the input by `about`.
+pub(crate) fn queue(
+    py: Python<'_>,
+    gpu: &Gpu,
+    stream: u64,
+    work: impl FnOnce(&Stream) -> Result<(), Error> + Send,
+    about: impl FnOnce() -> String,
+) -> PyResult<()> {
+    // SAFETY: it is the caller's current stream of this device, which outlives the call.
+    let stream = unsafe { Stream::borrowed(gpu, stream) };
+    py.detach(|| work(&stream)).map_err(|error| failed(error, &about()))
 }
 
 pub(crate) fn non_null(address: u64) -> Option<u64> {

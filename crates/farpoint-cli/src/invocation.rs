@@ -1,4 +1,4 @@
-//! How this process was started, so that it can start itself again with the same arguments.
+//! The program and arguments of this process, with which it can start itself again.
 
 use std::ffi::OsString;
 use std::process::Command;

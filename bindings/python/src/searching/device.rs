@@ -2,7 +2,7 @@
 //! every step, shapes above all, are passed once; a step passes nothing but addresses, 0 for none.
 
 use super::Request;
-use crate::device::non_null;
+use crate::device::{non_null, queue};
 use crate::error::cuda as failed;
 use crate::tensors::{Address, stream_of};
 use farpoint::Searcher;
@@ -212,9 +212,7 @@ impl CudaSearch {
         stream: u64,
         work: impl FnOnce(&Stream) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
-        // SAFETY: it is the caller's current stream of this device, which outlives the call.
-        let stream = unsafe { Stream::borrowed(&self.gpu, stream) };
-        py.detach(|| work(&stream)).map_err(|error| failed(error, &self.about()))
+        queue(py, &self.gpu, stream, work, || self.about())
     }
 
     fn queue_search(

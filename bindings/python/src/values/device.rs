@@ -2,7 +2,7 @@
 //! passed once; a step passes nothing but addresses, 0 for none.
 
 use super::{Sizes, about, shape_of};
-use crate::device::non_null;
+use crate::device::{non_null, queue};
 use crate::error::cuda as failed;
 use crate::tensors::{Address, stream_of};
 use farpoint::values::InverseDistance;
@@ -205,11 +205,8 @@ impl CudaValues {
         stream: u64,
         work: impl FnOnce(&Stream) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
-        // SAFETY: it is the caller's current stream of this device, which outlives the call.
-        let stream = unsafe { Stream::borrowed(&self.gpu, stream) };
-        py.detach(|| work(&stream)).map_err(|error| {
-            failed(error, &format!("{}, cuda:{}", about(self.sizes), self.gpu.ordinal()))
-        })
+        let about = || format!("{}, cuda:{}", about(self.sizes), self.gpu.ordinal());
+        queue(py, &self.gpu, stream, work, about)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Gathering and interpolating the values of NumPy arrays, all of them dense. Results are flat: Python reshapes
 //! them.
 
-use super::{Numbers, Sizes, about, in_indices, in_values, run, shape_of};
-use farpoint::Cpu;
-use farpoint::values::{self, ValueShape};
-use numpy::{IntoPyArray, PyUntypedArray};
+use super::{Array, Numbers, Sizes, in_indices, in_values, of};
+use farpoint::values;
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -15,18 +14,6 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gather_max_backward, module)?)?;
     module.add_function(wrap_pyfunction!(interpolate, module)?)?;
     module.add_function(wrap_pyfunction!(interpolate_backward, module)?)
-}
-
-type Array<'a, 'py> = &'a Bound<'py, PyUntypedArray>;
-
-/// Runs an operator for values of these sizes.
-fn of<R: Send>(
-    py: Python<'_>,
-    sizes: Sizes,
-    threads: Option<usize>,
-    work: impl FnOnce(&Cpu, &ValueShape) -> Result<R, farpoint::Error> + Send,
-) -> PyResult<R> {
-    run(py, threads, || about(sizes), |cpu| work(cpu, &shape_of(sizes)))
 }
 
 /// Returns the rows of the indices.

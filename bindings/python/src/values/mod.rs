@@ -43,6 +43,18 @@ fn run<R: Send>(
     py.detach(|| work(&cpu)).map_err(|error| error::sampling(error, &about()))
 }
 
+type Array<'a, 'py> = &'a Bound<'py, PyUntypedArray>;
+
+/// Runs an operator for values of these sizes.
+fn of<R: Send>(
+    py: Python<'_>,
+    sizes: Sizes,
+    threads: Option<usize>,
+    work: impl FnOnce(&Cpu, &ValueShape) -> Result<R, farpoint::Error> + Send,
+) -> PyResult<R> {
+    run(py, threads, || about(sizes), |cpu| work(cpu, &shape_of(sizes)))
+}
+
 /// An array of numbers of one type, held while they are read.
 struct Numbers<'py, T: Element>(PyReadonlyArrayDyn<'py, T>);
 

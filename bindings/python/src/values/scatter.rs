@@ -1,8 +1,8 @@
 //! Reductions of the values of NumPy arrays by row, all of them dense. Results are flat: Python reshapes them.
 
-use super::{Numbers, Sizes, about, in_values, run, shape_of};
+use super::{Array, Numbers, Sizes, in_values, of};
 use farpoint::values;
-use numpy::{IntoPyArray, PyArray1, PyUntypedArray};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -11,8 +11,6 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scatter_max, module)?)?;
     module.add_function(wrap_pyfunction!(scatter_mode, module)?)
 }
-
-type Array<'a, 'py> = &'a Bound<'py, PyUntypedArray>;
 
 /// Returns the mean of the values of each row.
 #[pyfunction]
@@ -27,8 +25,9 @@ fn scatter_mean<'py>(
     let indices = Numbers::<i64>::required(indices, "indices")?;
     in_values!(values, |values| {
         let (values, indices) = (values.slice()?, indices.slice()?);
-        let mean = |cpu: &_| values::scatter_mean(cpu, &shape_of(sizes), values, indices);
-        Ok(run(py, threads, || about(sizes), mean)?.into_pyarray(py).into_any())
+        let means =
+            of(py, sizes, threads, |cpu, shape| values::scatter_mean(cpu, shape, values, indices))?;
+        Ok(means.into_pyarray(py).into_any())
     })
 }
 
@@ -45,8 +44,8 @@ fn scatter_max<'py>(
     let indices = Numbers::<i64>::required(indices, "indices")?;
     in_values!(values, |values| {
         let (values, indices) = (values.slice()?, indices.slice()?);
-        let max = |cpu: &_| values::scatter_max(cpu, &shape_of(sizes), values, indices);
-        let result = run(py, threads, || about(sizes), max)?;
+        let result =
+            of(py, sizes, threads, |cpu, shape| values::scatter_max(cpu, shape, values, indices))?;
         (result.values.into_pyarray(py), result.chosen.into_pyarray(py)).into_pyobject(py)
     })
 }
@@ -65,6 +64,8 @@ fn scatter_mode<'py>(
     let indices = Numbers::<i64>::required(indices, "indices")?;
     let labels = Numbers::<i64>::required(labels, "labels")?;
     let (labels, indices) = (labels.slice()?, indices.slice()?);
-    let mode = |cpu: &_| values::scatter_mode(cpu, &shape_of(sizes), labels, indices, none);
-    Ok(run(py, threads, || about(sizes), mode)?.into_pyarray(py))
+    let modes = of(py, sizes, threads, |cpu, shape| {
+        values::scatter_mode(cpu, shape, labels, indices, none)
+    })?;
+    Ok(modes.into_pyarray(py))
 }

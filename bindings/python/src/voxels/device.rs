@@ -2,7 +2,7 @@
 //! shape are passed once; a step passes nothing but addresses, 0 for none.
 
 use super::Request;
-use crate::device::{about, non_null};
+use crate::device::{about, non_null, queue};
 use crate::error::{cuda as failed, sampling};
 use farpoint::{NonFinite, VoxelGrid};
 use farpoint_cuda::{
@@ -147,9 +147,7 @@ impl CudaVoxels {
         stream: u64,
         work: impl FnOnce(&Stream) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
-        // SAFETY: it is the caller's current stream of this device, which outlives the call.
-        let stream = unsafe { Stream::borrowed(&self.gpu, stream) };
-        py.detach(|| work(&stream)).map_err(|error| failed(error, &self.about()))
+        queue(py, &self.gpu, stream, work, || self.about())
     }
 
     fn request<T: CudaScalar>(&self, step: &StepTuple) -> DeviceVoxels<T> {

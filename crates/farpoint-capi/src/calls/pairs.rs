@@ -55,7 +55,7 @@ impl<'a> Pairs<'a> {
     /// As for `farpoint_points::read`.
     ///
     /// # Errors
-    /// Those of `farpoint_points::read`; the message names the cloud.
+    /// Same as `farpoint_points::read`; the message names the cloud.
     pub(crate) unsafe fn read<T: Number>(&self) -> Result<[Vec<InputPoints<'a, T>>; 2], Failure> {
         let read_side = |clouds: &'a [farpoint_points], which: &str| {
             let read = match (clouds, self.single) {

@@ -25,7 +25,7 @@ pub struct VoxelGrid {
     pub size: Vec<f64>,
     /// A corner of a voxel, from which all others follow.
     pub origin: Origin,
-    /// What becomes of the points of a voxel.
+    /// Point that represents a voxel: the mean of its points, or one of them.
     pub reduce: Reduce,
     /// True if voxels are numbered by cell, the first axis counting most; else in the order of their first rows.
     pub sorted: bool,
