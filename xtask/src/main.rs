@@ -1,6 +1,7 @@
 //! Project tasks: `cargo xtask <task>`. Uses only the standard library and anyhow, so that it
 //! is built in seconds; everything heavy happens in the commands it starts.
 
+mod arm;
 mod circles;
 mod cpp;
 mod documents;

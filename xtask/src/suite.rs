@@ -4,8 +4,8 @@ use crate::limits::{cpu_seconds, within};
 use crate::process::{cargo, files, run as run_command, works};
 use crate::report::{THOROUGH, run_tests};
 use crate::{
-    circles, cpp, documents, fuzz, kernels, licenses, native, openings, publish, python, readers,
-    sanitize, site, sizes, tasks, toolchains, viewer, workflows,
+    arm, circles, cpp, documents, fuzz, kernels, licenses, native, openings, publish, python,
+    readers, sanitize, site, sizes, tasks, toolchains, viewer, workflows,
 };
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
@@ -47,7 +47,7 @@ const SCRIPTS: [&str; 3] = ["lab/peers", "lab/python", "lab/segmentation/scripts
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 29] = [
+const STEPS: [Step; 30] = [
     step(Part::Both, 120, "format", format),
     step(Part::Both, 60, "documents", documents::check),
     step(Part::Both, 60, "circles", circles::check),
@@ -79,6 +79,7 @@ const STEPS: [Step; 29] = [
     step(Part::All, 3600, "address", sanitize::address),
     step(Part::All, 2400, "fuzz", fuzz_readers),
     step(Part::All, 600, "miri", sanitize::miri),
+    step(Part::All, 3600, "arm", arm::test),
 ];
 
 const fn step(part: Part, limit: u64, name: &'static str, run: fn() -> Result<Skipped>) -> Step {

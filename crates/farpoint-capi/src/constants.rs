@@ -77,6 +77,8 @@ pub enum farpoint_instruction_set {
     FARPOINT_INSTRUCTIONS_AVX2 = 2,
     /// AVX-512 (F, BW, DQ, VL).
     FARPOINT_INSTRUCTIONS_AVX512 = 3,
+    /// NEON, on 64-bit ARM.
+    FARPOINT_INSTRUCTIONS_NEON = 4,
 }
 pub use farpoint_instruction_set::*;
 

@@ -27,8 +27,10 @@ impl fmt::Display for DeviceKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// Fixed-width arrays that the compiler vectorizes for the target's baseline (SSE2, NEON).
+    /// Fixed-width arrays that the compiler vectorizes for the target's baseline, such as SSE2.
     Portable,
+    /// NEON, 128 bits, of every 64-bit ARM processor.
+    Neon,
     /// AVX2, 256 bits.
     Avx2,
     /// AVX-512 (F, BW, DQ, VL), 512 bits.
@@ -36,6 +38,8 @@ pub enum Level {
 }
 
 impl Level {
+    const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
+
     /// Returns the best level that this machine supports.
     pub fn detect() -> Self {
         Self::available().last().copied().unwrap_or(Self::Portable)
@@ -43,25 +47,23 @@ impl Level {
 
     /// Returns all levels that this machine supports, the best last.
     pub fn available() -> Vec<Self> {
-        let all = [Self::Portable, Self::Avx2, Self::Avx512];
-        all.into_iter().filter(|level| level.is_available()).collect()
+        Self::ALL.into_iter().filter(|level| level.is_available()).collect()
     }
 
     pub(crate) fn is_available(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
         match self {
             Self::Portable => true,
+            Self::Neon => cfg!(target_arch = "aarch64"),
             Self::Avx2 => has_avx2(),
             Self::Avx512 => has_avx512(),
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        matches!(self, Self::Portable)
     }
 
     /// Returns the name on the command line and in Python.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Neon => "neon",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
@@ -78,8 +80,7 @@ impl FromStr for Level {
     type Err = ParseError;
 
     fn from_str(name: &str) -> Result<Self, ParseError> {
-        let all = [Self::Portable, Self::Avx2, Self::Avx512];
-        by_name("instruction set", &all, Self::name, name)
+        by_name("instruction set", &Self::ALL, Self::name, name)
     }
 }
 
@@ -99,4 +100,14 @@ fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx512() -> bool {
+    false
 }

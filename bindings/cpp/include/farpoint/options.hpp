@@ -26,6 +26,7 @@ enum class InstructionSet : std::int32_t {
     portable = FARPOINT_INSTRUCTIONS_PORTABLE,
     avx2 = FARPOINT_INSTRUCTIONS_AVX2,
     avx512 = FARPOINT_INSTRUCTIONS_AVX512,
+    neon = FARPOINT_INSTRUCTIONS_NEON,
 };
 
 /// Handling of non-finite rows.

@@ -193,6 +193,10 @@ enum farpoint_instruction_set
      * AVX-512 (F, BW, DQ, VL).
      */
     FARPOINT_INSTRUCTIONS_AVX512 = 3,
+    /**
+     * NEON, on 64-bit ARM.
+     */
+    FARPOINT_INSTRUCTIONS_NEON = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

@@ -87,6 +87,7 @@ fn cpu(options: &farpoint_run_options) -> Result<Cpu, Failure> {
         (FARPOINT_INSTRUCTIONS_PORTABLE, Some(Level::Portable)),
         (FARPOINT_INSTRUCTIONS_AVX2, Some(Level::Avx2)),
         (FARPOINT_INSTRUCTIONS_AVX512, Some(Level::Avx512)),
+        (FARPOINT_INSTRUCTIONS_NEON, Some(Level::Neon)),
     ];
     let mut cpu = Cpu::new();
     if let Some(level) = lookup(options.instruction_set, "instruction_set", &levels)? {

@@ -70,7 +70,7 @@ pub(crate) struct DeviceOptions {
     /// CPU only: threads to use [default: one per core].
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// CPU only, instruction set: portable, avx2 or avx512 [default: the best of this machine].
+    /// CPU only, instruction set: portable, avx2, avx512 or neon [default: the best of this machine].
     #[arg(long, value_name = "LEVEL")]
     pub(crate) simd: Option<Level>,
 }

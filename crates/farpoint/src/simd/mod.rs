@@ -5,12 +5,16 @@
 
 #![allow(unreachable_pub, reason = "`Sets` is a supertrait of the public `Scalar`")]
 
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use crate::{Error, Level};
 
+#[cfg(target_arch = "aarch64")]
+use neon::{NeonF32, NeonF64};
 use portable::{PortableF32, PortableF64};
 #[cfg(target_arch = "x86_64")]
 use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
@@ -100,6 +104,9 @@ pub(crate) trait Program<T> {
 pub trait Sets: Copy + Send + Sync + 'static {
     /// Arrays that the compiler vectorizes.
     type Portable: Simd<Self>;
+    /// NEON.
+    #[cfg(target_arch = "aarch64")]
+    type Neon: Simd<Self>;
     /// AVX2.
     #[cfg(target_arch = "x86_64")]
     type Avx2: Simd<Self>;
@@ -110,6 +117,8 @@ pub trait Sets: Copy + Send + Sync + 'static {
 
 impl Sets for f32 {
     type Portable = PortableF32;
+    #[cfg(target_arch = "aarch64")]
+    type Neon = NeonF32;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = Avx2F32;
     #[cfg(target_arch = "x86_64")]
@@ -118,6 +127,8 @@ impl Sets for f32 {
 
 impl Sets for f64 {
     type Portable = PortableF64;
+    #[cfg(target_arch = "aarch64")]
+    type Neon = NeonF64;
     #[cfg(target_arch = "x86_64")]
     type Avx2 = Avx2F64;
     #[cfg(target_arch = "x86_64")]
@@ -143,6 +154,8 @@ pub(crate) fn dispatch<T: Sets, P: Program<T>>(level: Level, program: P) -> P::O
             Level::Avx512 => program.run(T::Avx512::new_unchecked()),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => program.run(T::Avx2::new_unchecked()),
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => program.run(T::Neon::new_unchecked()),
             _ => program.run(T::Portable::new_unchecked()),
         }
     }

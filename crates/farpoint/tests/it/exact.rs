@@ -75,7 +75,7 @@ stamp! {
 #[test]
 fn unavailable_levels_are_named() {
     let here = Level::available();
-    for level in [Level::Portable, Level::Avx2, Level::Avx512] {
+    for level in [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512] {
         if !here.contains(&level) {
             println!("skipped: this machine has no {level}");
             let error =
