@@ -25,6 +25,12 @@ fn sample_each<T: Scalar>(
     clouds: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<Sample<T>>, Error> {
+    if clouds.len() > 1 && jobs.iter().any(Sampler::ends_early) {
+        return Err(Error::Shape(format!(
+            "a deadline or a partial sample for a batch of {} clouds; sample them one by one",
+            clouds.len()
+        )));
+    }
     let sample_limit =
         |(job, cloud): (&Sampler, &&dyn Points<T>)| job.amount.limit(cloud.len()).unwrap_or(0);
     let each_job = jobs.iter().cycle().zip(clouds);

@@ -7,6 +7,7 @@
 
 mod auto;
 pub(crate) mod batch;
+mod checks;
 mod naive;
 mod peak;
 pub(crate) mod prepared;

@@ -44,25 +44,26 @@ fn sample_by<T: Scalar>(
     ran_on: RanOn,
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
-    let mut clock = Clock::now();
+    let begin = Clock::now();
+    let mut clock = begin;
     let cloud = WorkingCopy::with_team(team, points, sampler.non_finite)?;
-    let mut selection = Selection::new(
-        &cloud,
-        points.len(),
-        sampler.amount,
-        &sampler.start,
-        sampler.statistics,
-        observer,
-    )?;
+    let mut selection = Selection::new(sampler, &cloud, points.len(), begin, observer)?;
     clock.lap(&mut selection.statistics.seconds.copy);
     let algorithm = auto::choose(sampler, &cloud, &selection);
-    let starts = selection.starts.len(); // algorithms take them
+    let starts = selection.starts.clone(); // algorithms take them
+    let mut complete = true;
     if selection.remaining() > 0 {
         let single = Team::single();
         let team = if cloud.len < SMALL { &single } else { team };
         let RanOn::Cpu { level, .. } = ran_on else { unreachable!("this is the CPU") };
         let run = Run { algorithm, cloud: &cloud, team, selection: &mut selection };
-        simd::dispatch(level, run)?;
+        match simd::dispatch(level, run) {
+            Err(Error::Cancelled(_)) if selection.has_ended() => {
+                selection.truncate(&cloud, &starts);
+                complete = false;
+            }
+            ended => ended?,
+        }
     }
     let mut indices = Vec::new();
     team.extend(&mut indices, selection.points.len(), |k| cloud.row(selection.points[k]));
@@ -70,7 +71,8 @@ fn sample_by<T: Scalar>(
         indices,
         squared_distances: selection.values,
         squared_covering_radius: selection.covering,
-        starts,
+        starts: starts.len(),
+        complete,
         algorithm,
         dropped: points.len() - cloud.len,
         ran_on,

@@ -1,11 +1,15 @@
 //! The sequence of choices as it grows: every algorithm offers its next choice here.
 
+use super::checks::Checks;
+use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
 use crate::memory::{self, Shared};
 use crate::random::SplitMix64;
 use crate::threads::Team;
-use crate::{Amount, Error, Observer, Progress, Scalar, Start, Statistics, Subset};
-use std::ops::{ControlFlow, Range};
+use crate::unwind::{caught, raise};
+use crate::{Amount, Error, Observer, Sampler, Scalar, Start, Statistics, Subset};
+use std::cell::RefCell;
+use std::ops::Range;
 
 /// Choices so far, the stop rule, and the counters of the run.
 pub(crate) struct Selection<'a, T> {
@@ -23,25 +27,20 @@ pub(crate) struct Selection<'a, T> {
     pub(crate) count: bool,
     limit: usize,
     stop_radius: Option<f64>,
-    observer: Option<Observer<'a>>,
-    next_report: usize,
+    checks: Checks<'a>,
 }
 
-/// Approximate number of samples between two calls of the observer, where the algorithm's steps allow.
-const REPORT_EVERY: usize = 1024;
-
 impl<'a, T: Scalar> Selection<'a, T> {
-    /// Checks amount and start against the cloud.
+    /// Checks amount and start of a job that began at `begin` against the cloud.
     pub(crate) fn new(
+        sampler: &Sampler,
         cloud: &WorkingCopy<T>,
         input_rows: usize,
-        amount: Amount,
-        start: &Start,
-        count: bool,
+        begin: Clock,
         observer: Option<Observer<'a>>,
     ) -> Result<Self, Error> {
         let Request { limit, stop_radius, starts } =
-            Request::new(cloud, input_rows, amount, start)?;
+            Request::new(cloud, input_rows, sampler.amount, &sampler.start)?;
         let capacity = if stop_radius.is_some() { 0 } else { limit };
         Ok(Self {
             points: memory::with_capacity(capacity),
@@ -50,11 +49,10 @@ impl<'a, T: Scalar> Selection<'a, T> {
             // Nothing covers no point, but any one sample would.
             covering: if limit == 0 && cloud.len > 0 { T::INFINITY } else { T::ZERO },
             statistics: Statistics::default(),
-            count,
+            count: sampler.statistics,
             limit,
             stop_radius,
-            next_report: if observer.is_some() { REPORT_EVERY } else { usize::MAX },
-            observer,
+            checks: Checks::new(sampler, begin, [cloud.len, limit], observer),
         })
     }
 
@@ -120,7 +118,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
         self.stop_radius
     }
 
-    /// Calls the observer now and then; returns an error if it cancels the run.
+    /// Checks observer and deadline now and then; returns an error if the run ends here. `value` is the squared
+    /// covering radius of the samples before the last.
     #[inline]
     pub(crate) fn report(&mut self, value: T) -> Result<(), Error> {
         self.report_at(self.points.len(), value)
@@ -129,20 +128,55 @@ impl<'a, T: Scalar> Selection<'a, T> {
     /// Like [`Self::report`] with `samples` samples, some of them not offered yet.
     #[inline]
     pub(crate) fn report_at(&mut self, samples: usize, value: T) -> Result<(), Error> {
-        if samples < self.next_report {
+        if !self.checks.are_due(samples) {
             return Ok(());
         }
-        self.next_report = samples + REPORT_EVERY;
-        let progress = Progress {
-            samples: samples.min(self.limit),
-            total: self.limit,
-            covering_radius: value.sqrt().to_f64(),
-        };
-        match self.observer.as_mut().map_or(ControlFlow::Continue(()), |observe| observe(progress))
-        {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::Cancelled(samples.min(self.limit))),
+        self.checks.check(samples, value.sqrt().to_f64())
+    }
+
+    /// Builds a structure before the first choice, from the statistics to fill in, with checks of observer and deadline
+    /// between its tasks.
+    ///
+    /// # Errors
+    /// If the run ends here.
+    pub(crate) fn build<R>(
+        &mut self,
+        team: &Team,
+        build: impl FnOnce(&mut Statistics) -> R,
+    ) -> Result<R, Error> {
+        let Self { checks, statistics, .. } = self;
+        if !checks.are_enabled() {
+            return Ok(build(statistics));
         }
+        let checks = RefCell::new(checks);
+        let check = || checks.borrow_mut().check(0, f64::INFINITY);
+        caught(|| {
+            Ok(team
+                .between_tasks(&|| check().unwrap_or_else(|end| raise(end)), || build(statistics)))
+        })
+    }
+
+    /// Returns whether the sample is to end with the choices so far.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.checks.have_ended()
+    }
+
+    /// Ends the sample early. The last choice is given up for its distance, the covering radius of those before it.
+    pub(crate) fn truncate(&mut self, cloud: &WorkingCopy<T>, starts: &[u32]) {
+        if self.points.len() > starts.len() {
+            self.points.pop();
+            self.covering = self.values.pop().expect("a distance for each choice");
+            return;
+        }
+        self.points.clear();
+        self.values.clear();
+        starts.iter().for_each(|&start| self.begin(start));
+        let distance = |point: u32| {
+            let distances = starts.iter().map(|&start| cloud.squared_distance(point, start));
+            distances.fold(T::INFINITY, |a, b| if b < a { b } else { a })
+        };
+        let farthest = |a: T, b: T| if b > a { b } else { a };
+        self.covering = (0..cloud.len as u32).map(distance).fold(T::ZERO, farthest);
     }
 }
 

@@ -23,7 +23,8 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let mut tree = BoxTree::with_team(team, cloud, &mut selection.statistics.seconds);
+    let mut tree = selection
+        .build(team, |statistics| BoxTree::with_team(team, cloud, &mut statistics.seconds))?;
     let mut clock = Clock::now();
     let mut walker = Walker::new(simd, &mut tree);
     walker.begin(selection);

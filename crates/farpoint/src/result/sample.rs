@@ -17,6 +17,9 @@ pub struct Sample<T> {
     pub squared_covering_radius: T,
     /// Number of start points.
     pub starts: usize,
+    /// False if a deadline or an observer ended the run before the sample was complete: it is then the beginning of
+    /// the complete one, with its own covering radius.
+    pub complete: bool,
     /// The algorithm that ran (never `Auto`).
     pub algorithm: Algorithm,
     /// Number of rows left out because they hold NaN or infinity.
@@ -60,6 +63,7 @@ impl<T: Scalar> Sample<T> {
             squared_distances,
             squared_covering_radius,
             starts,
+            complete: true,
             algorithm,
             dropped,
             ran_on,

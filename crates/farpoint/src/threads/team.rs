@@ -27,6 +27,25 @@ pub(crate) struct Team {
     _own_pool: helpers::OwnPool,
     /// Number of the last step.
     step: Cell<u32>,
+    /// Function that the calling thread runs before each of its tasks, while [`Team::between_tasks`] runs.
+    check: Cell<Option<Check>>,
+}
+
+/// A function of the calling thread.
+#[derive(Clone, Copy)]
+struct Check(*const dyn Fn());
+
+// SAFETY: only the calling thread, which has the member number 0, calls the function.
+unsafe impl Sync for Check {}
+
+impl Check {
+    /// Runs the function, if this is the calling thread.
+    fn run(self, member: usize) {
+        if member == 0 {
+            // SAFETY: the function lives while it is set, and member 0 is the thread that has set it.
+            unsafe { (*self.0)() }
+        }
+    }
 }
 
 /// Values computed per task.
@@ -40,7 +59,11 @@ impl Team {
 
     /// Creates a team of the calling thread alone.
     pub(crate) fn single() -> Self {
-        Self { size: 1, state: None, _own_pool: helpers::OwnPool::default(), step: Cell::new(0) }
+        Self::of(1, None, helpers::OwnPool::default())
+    }
+
+    fn of(size: usize, state: Option<Arc<Steps>>, own_pool: helpers::OwnPool) -> Self {
+        Self { size, state, _own_pool: own_pool, step: Cell::new(0), check: Cell::new(None) }
     }
 
     /// Creates a team of `size` members, even if there are fewer cores.
@@ -54,7 +77,7 @@ impl Team {
             let state = Arc::clone(&state);
             move || state.help()
         });
-        Self { size, state: Some(state), _own_pool: own_pool, step: Cell::new(0) }
+        Self::of(size, Some(state), own_pool)
     }
 
     /// Returns the maximum number of members: a member's number is below it.
@@ -86,16 +109,47 @@ impl Team {
         )
     }
 
+    /// Runs `work`; the calling thread runs `check` before each of its tasks meanwhile, which may end the work by
+    /// unwinding.
+    pub(crate) fn between_tasks<R>(&self, check: &dyn Fn(), work: impl FnOnce() -> R) -> R {
+        struct Reset<'a>(&'a Cell<Option<Check>>);
+        impl Drop for Reset<'_> {
+            fn drop(&mut self) {
+                self.0.set(None);
+            }
+        }
+        // SAFETY: this lengthens the lifetime of the reference, which is reset before this function returns or unwinds.
+        let check =
+            unsafe { std::mem::transmute::<*const (dyn Fn() + '_), *const dyn Fn()>(check) };
+        let _reset = Reset(&self.check);
+        self.check.set(Some(Check(check)));
+        work()
+    }
+
     /// Runs `work(task, member)` for each task; returns when all are done. Different threads have different
     /// member numbers.
     pub(crate) fn each(&self, tasks: usize, work: impl Fn(usize, usize) + Sync) {
+        // Compiled once for both.
+        let work: &(dyn Fn(usize, usize) + Sync) = &work;
+        match self.check.get() {
+            None => self.run_each(tasks, work),
+            Some(check) => self.run_each(tasks, &|task, member| {
+                check.run(member);
+                work(task, member);
+            }),
+        }
+    }
+
+    fn run_each(&self, tasks: usize, work: &(dyn Fn(usize, usize) + Sync)) {
         let members = self.members().min(tasks);
         match &self.state {
-            Some(state) if tasks > 1 && state.participation.readmit() => self.each(tasks, work),
+            Some(state) if tasks > 1 && state.participation.readmit() => {
+                self.run_each(tasks, work);
+            }
             Some(state) if members > 1 => {
                 assert!(tasks <= u32::MAX as usize, "{tasks} tasks");
                 self.step.set(self.step.get() + 1);
-                state.run_step(self.step.get(), &work, tasks, members);
+                state.run_step(self.step.get(), work, tasks, members);
             }
             _ => (0..tasks).for_each(|task| work(task, 0)),
         }

@@ -7,6 +7,7 @@ mod cases;
 mod chamfer;
 mod chamfer_exact;
 mod common;
+mod deadline;
 mod edge_cases;
 mod exact;
 mod golden;

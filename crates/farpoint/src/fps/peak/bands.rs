@@ -144,8 +144,14 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         self.beta = beta;
     }
 
+    /// Chooses points band by band, as long as grids can hold them and distances are left.
+    pub(super) fn run(&mut self, selection: &mut Selection<'_, T>) -> Result<(), Error> {
+        while self.tree.largest() > T::ZERO && !self.next(selection)? {}
+        Ok(())
+    }
+
     /// Chooses the points of the next band, if a grid can hold them; returns whether it was the last.
-    pub(super) fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
+    fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let largest = self.tree.largest();
         let samples = selection.points.len() + self.accepted.len();
         let remaining = selection.remaining() - self.accepted.len();

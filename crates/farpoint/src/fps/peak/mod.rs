@@ -47,7 +47,8 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     cloud: &WorkingCopy<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let tree = BoxTree::with_team(team, cloud, &mut selection.statistics.seconds);
+    let tree = selection
+        .build(team, |statistics| BoxTree::with_team(team, cloud, &mut statistics.seconds))?;
     let mut clock = Clock::now();
     let mut bands = Bands::new(simd, team, cloud, tree, selection.count);
     let complete = bands.begin(selection)?;
@@ -55,13 +56,13 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     if complete {
         return Ok(());
     }
-    let mut last = false;
-    while !last && bands.tree.largest() > T::ZERO {
-        last = bands.next(selection)?;
-    }
+    let ended = bands.run(selection);
     let mut clock = Clock::now();
     let mut complete = selection.offer_all(team, &mut bands.accepted, &bands.ends);
     clock.lap(&mut selection.statistics.seconds.sort);
+    if !(complete && selection.has_ended()) {
+        ended?;
+    }
     if !complete && bands.tree.largest() > T::ZERO {
         complete = Walker::new(simd, &mut bands.tree).run(selection, T::ZERO)?;
         clock.lap(&mut selection.statistics.seconds.single);

@@ -1,13 +1,14 @@
 //! Teams larger than the machine, on clouds where threads wait for each other all the time: the same as
 //! `reference`. Parts and steps are much smaller here than in use.
 
+use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
 use crate::fps::reference;
 use crate::fps::selection::Selection;
 use crate::random::SplitMix64;
 use crate::simd::{self, Program, Simd};
 use crate::threads::Team;
-use crate::{Amount, Error, Level, NonFinite, Scalar, Start};
+use crate::{Amount, Error, Level, NonFinite, Sampler, Scalar, Start};
 
 struct Peak<'a, 'b, T> {
     team: &'a Team,
@@ -31,7 +32,8 @@ fn sampled<T: Scalar>(
     start: &Start,
     run: impl FnOnce(&mut Selection<'_, T>) -> Result<(), Error>,
 ) -> Result3<T> {
-    let mut selection = Selection::new(cloud, cloud.len, amount, start, false, None).unwrap();
+    let job = Sampler::new(amount).start(start.clone());
+    let mut selection = Selection::new(&job, cloud, cloud.len, Clock::now(), None).unwrap();
     run(&mut selection).unwrap();
     (selection.points, selection.values, selection.covering)
 }
