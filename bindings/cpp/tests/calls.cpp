@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -175,6 +176,28 @@ TEST(progress_and_canceling) {
         options.progress = [](const farpoint::Progress&) { return false; };
         CHECK_THROWS(canceled, "", sample(cloud, 20000, options));
     }
+}
+
+// A deadline and a canceled call return the beginning of the complete sample.
+TEST(early_ends) {
+    const auto cloud = clouds::random<float>(30000, 9);
+    const auto complete = sample(cloud, 20000);
+    CHECK(complete.complete());
+    SampleOptions options;
+    options.deadline = std::chrono::microseconds(100);
+    const auto in_time = sample(cloud, 20000, options);
+    options.deadline.reset();
+    options.partial = true;
+    options.progress = [](const farpoint::Progress& progress) { return progress.done < 2000; };
+    const auto canceled = sample(cloud, 20000, options);
+    for (const auto* early : {&in_time, &canceled}) {
+        CHECK(!early->complete() && early->size() >= 1 && early->size() < 20000);
+        CHECK(std::equal(early->indices().begin(), early->indices().end(), complete.indices().begin()));
+        CHECK(early->covering_radius() == complete.distance(early->size()));
+    }
+    options.deadline = std::chrono::seconds(-1);
+    CHECK_THROWS(invalid_argument, "deadline", sample(cloud, 20000, options));
+    CHECK_THROWS(invalid_argument, "exact samplers", farpoint::sample_approximate(cloud, farpoint::Random{}, 200, options));
 }
 
 // What a callback throws comes out of the call, and never crosses the C interface.

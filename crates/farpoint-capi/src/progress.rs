@@ -19,8 +19,8 @@ pub struct farpoint_progress {
     pub covering_radius: f64,
 }
 
-/// Called now and then with the progress of a call: every 1,024 samples, or every few milliseconds of
-/// a search, but not while clouds are copied and structures are built.
+/// Called now and then with the progress of a call: every 0.5 ms of farpoint_sample() or so, every few milliseconds of
+/// a search, but not while clouds are copied.
 ///
 /// At most one call of it runs at a time, not always on the thread that called the library. It must
 /// return: neither throw an exception nor jump out, and not call the library with the same arguments.

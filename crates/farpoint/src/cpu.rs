@@ -13,8 +13,9 @@ use crate::Level;
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 ///
-/// An observer is called every 1,024 samples or every few milliseconds of a search, but not while
-/// clouds are copied and structures are built, which takes seconds for tens of millions of points.
+/// An observer is called every 1,024 samples and every 0.5 ms or so of a sampler, every few milliseconds of a search, but
+/// not while clouds are copied, nor while searches, `radius` and `quick` build their structures, which takes seconds for
+/// tens of millions of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Cpu {

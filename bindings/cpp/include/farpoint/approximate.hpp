@@ -143,6 +143,9 @@ inline void set_method(farpoint_approximate_options& c, const FastPoint& method)
 
 inline farpoint_approximate_options approximate_options(const ApproximateAmount& amount, const SampleOptions& options,
                                                         const Run& run, std::size_t points) {
+    if (options.deadline || options.partial) {
+        invalid("a deadline or partial samples are for exact samplers; leave them out");
+    }
     auto c = sampling_options<farpoint_approximate_options>(options, run, points);
     c.amount = amount.kind();
     c.count = amount.count();

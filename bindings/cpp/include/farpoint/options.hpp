@@ -7,6 +7,7 @@
 #include <farpoint/farpoint.h>
 #include <farpoint/span.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -100,6 +101,12 @@ struct SampleOptions : StartOptions {
     /// One byte per row: nonzero rows are sampled, as if listed in `rows` in ascending order; not owned.
     /// Excludes `rows`.
     std::optional<Span<std::uint8_t>> mask;
+    /// Time after which an exact sampler returns the samples chosen so far: the beginning of the complete sample, with
+    /// its covering radius, and `complete()` false. There is at least the start. For single clouds on the CPU.
+    std::optional<std::chrono::duration<double>> deadline;
+    /// True if a call of an exact sampler that `progress` cancels returns the samples chosen so far, as after a deadline,
+    /// instead of throwing `Error`.
+    bool partial = false;
 };
 
 /// Options for finding nearest points.

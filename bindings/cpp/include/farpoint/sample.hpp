@@ -114,6 +114,8 @@ public:
         }
         return rows;
     }
+    /// False if a deadline or the progress callback ended the call before the sample was complete.
+    [[nodiscard]] bool complete() const noexcept { return view().complete != 0; }
     /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
     /// Algorithm that was used, with its options.
@@ -137,6 +139,11 @@ inline farpoint_sample_options sample_options(const Amount& amount, const Sample
     c.count = amount.count();
     c.ratio = amount.value();
     c.spacing = amount.value();
+    c.partial = options.partial;
+    if (options.deadline) {
+        // 0 stands for none in the C interface.
+        c.deadline = options.deadline->count() == 0.0 ? 1e-9 : options.deadline->count();
+    }
     return c;
 }
 

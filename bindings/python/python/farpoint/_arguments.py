@@ -90,6 +90,16 @@ def number(value: Any, name: str) -> float:
     return float(converted)
 
 
+def deadline(value: Any) -> float | None:
+    """Returns a time in seconds after checking that it is positive, or None."""
+    if value is None:
+        return None
+    seconds = number(value, "deadline")
+    if not 0 < seconds <= 1e9:
+        raise ValueError(f"deadline is {seconds}; it must be a number of seconds above 0, up to 1e9")
+    return seconds
+
+
 def numbers(values: Any, name: str) -> list[float]:
     """Returns a number, or each of several, as floats after checking that they are numbers and not NaN."""
     listed = values.tolist() if hasattr(values, "tolist") else values

@@ -56,6 +56,7 @@ def sample(
     callback: Callable[[int, int], None] | None,
     selected: NDArray[np.int64] | NDArray[np.bool_] | None = None,
     gpu: int | None = None,
+    deadline: float | None = None,
 ) -> tuple[Any, Any, Any]: ...
 def sample_ragged(
     points: NDArray[Any],

@@ -39,6 +39,8 @@ class Sampling(NamedTuple):
     counts: Any = None
     #: GPU that samples points in host memory, if any.
     gpu: int | None = None
+    #: Seconds after which the samples so far are returned, if any.
+    deadline: float | None = None
     #: True if only count or ratio, algorithm, threads, distances and lengths are set.
     simple: bool = False
     #: The cached record without lengths, if there is one.

@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         threads: int | None
         device: Device
         non_finite: NonFinite
+        deadline: float | None
         progress: bool
 
     class FileOptions(TypedDict, total=False):

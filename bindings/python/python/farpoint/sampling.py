@@ -115,6 +115,7 @@ def sample(
     out: Any = None,
     return_distances: bool = False,
     non_finite: NonFinite = "error",
+    deadline: float | None = None,
     progress: bool = False,
 ) -> Any:
     """Choose points by farthest point sampling; return their indices in order of choice.
@@ -187,6 +188,10 @@ def sample(
         "error": non-finite rows raise ValueError on the CPU. On a GPU, where this would synchronize,
         they are not checked, and the result is meaningless if there are any; ``farpoint.check(points)``
         finds them. "skip": non-finite rows are left out, indices still refer to the input; synchronizes a GPU.
+    deadline : float, optional
+        Seconds after which the samples chosen so far are returned: fewer than requested, at least the start, the
+        beginning of the complete result, with their covering radius. The copy of the points comes first; a LiDAR turn
+        of 120,000 points takes up to 1 ms longer. For one cloud on the CPU.
     progress : bool, optional
         Show a progress bar (tqdm's, if installed). For one cloud on the CPU.
 
@@ -216,7 +221,7 @@ def sample(
     -----
     For CUDA tensors of PyTorch the work is queued on the current stream without synchronizing; memory is
     PyTorch's. It can be captured into a CUDA graph (after one warm-up call) and compiled by
-    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``non_finite="skip"``, ``rows``, a ``mask`` (unless it is
+    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``deadline``, ``non_finite="skip"``, ``rows``, a ``mask`` (unless it is
     of a batch and comes with ``count``), a generator as seed, and starts or lengths that are not on the GPU yet, where
     compiling without ``fullgraph`` breaks the graph. ``torch.vmap`` makes one batched call. Starts in a tensor on a GPU
     must be distinct; those outside a cloud are clamped.
@@ -239,12 +244,12 @@ def sample(
     if offsets is not None:
         refuse_beside_offsets(
             spacing=spacing, lengths=lengths, rows=rows, mask=mask, threads=threads, device=device, out=out,
-            return_distances=return_distances or None, progress=progress or None,
+            return_distances=return_distances or None, deadline=deadline, progress=progress or None,
             non_finite=None if non_finite == "error" else non_finite,
         )
         return _sample_concatenated(points, offsets, count, ratio, start, seed, algorithm)
     usual = spacing is seed is out is rows is mask is device is None and (start is None or start is FIRST)
-    if usual and non_finite == "error" and not progress:
+    if usual and non_finite == "error" and deadline is None and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
             request = request._replace(lengths=lengths, cached=request)
@@ -254,6 +259,8 @@ def sample(
             progress, rows, mask,
         )
     library = library_of(points)
+    if deadline is not None:
+        request = request._replace(deadline=_arguments.deadline(deadline))
     if device is not None:
         request = request._replace(gpu=gpu_for(points, library, device))
     result = library.sample(points, request)

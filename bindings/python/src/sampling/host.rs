@@ -16,6 +16,7 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::time::Duration;
 
 pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample, module)?)
@@ -41,7 +42,7 @@ struct Request<'py> {
 /// Samples a cloud `(n, d)` or a batch `(b, n, d)`: indices, distances and covering radii.
 #[pyfunction]
 #[pyo3(signature = (points, count, ratio, spacing, starts, seed, lengths, counts, algorithm,
-                    threads, skip_non_finite, distances, out, callback, selected = None, gpu = None))]
+                    threads, skip_non_finite, distances, out, callback, selected = None, gpu = None, deadline = None))]
 #[expect(clippy::too_many_arguments, reason = "reading a record would take longer than the call")]
 fn sample<'py>(
     points: &Bound<'py, PyUntypedArray>,
@@ -60,11 +61,13 @@ fn sample<'py>(
     callback: Option<Py<PyAny>>,
     selected: Option<Bound<'py, PyUntypedArray>>,
     gpu: Option<usize>,
+    deadline: Option<f64>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let non_finite = if skip_non_finite { NonFinite::Skip } else { NonFinite::Error };
-    let job = job(amount(count, ratio, spacing), algorithm)?
+    let mut job = job(amount(count, ratio, spacing), algorithm)?
         .non_finite(non_finite)
         .start(seed.map_or(Start::First, Start::Random));
+    job.deadline = deadline.map(Duration::from_secs_f64);
     let (cpu, answer) = (watch::cpu(threads), Answer { distances, out });
     let request = Request { job, cpu, gpu, lengths, counts, starts, answer, callback };
     match selected {

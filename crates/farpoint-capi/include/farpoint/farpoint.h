@@ -687,8 +687,8 @@ typedef struct farpoint_progress {
 } farpoint_progress;
 
 /**
- * Called now and then with the progress of a call: every 1,024 samples, or every few milliseconds of
- * a search, but not while clouds are copied and structures are built.
+ * Called now and then with the progress of a call: every 0.5 ms of farpoint_sample() or so, every few milliseconds of
+ * a search, but not while clouds are copied.
  *
  * At most one call of it runs at a time, not always on the thread that called the library. It must
  * return: neither throw an exception nor jump out, and not call the library with the same arguments.
@@ -819,6 +819,16 @@ typedef struct farpoint_sample_options {
      * the first to the last. NULL: all rows. Not together with `rows`.
      */
     const uint8_t *mask;
+    /**
+     * Seconds after which the call returns the samples chosen so far: the beginning of the complete sample, with its
+     * covering radius, and `complete` 0. There is at least the start. 0: none. For farpoint_sample() on the CPU.
+     */
+    double deadline;
+    /**
+     * Not 0 if a call that the progress callback cancels returns the samples chosen so far, as after a deadline, instead
+     * of FARPOINT_CANCELED.
+     */
+    int32_t partial;
 } farpoint_sample_options;
 
 /**
@@ -855,6 +865,10 @@ typedef struct farpoint_sample_view {
      * The algorithm that ran, with its options, as text.
      */
     const char *algorithm;
+    /**
+     * 0 if a deadline or the progress callback ended the call before the sample was complete.
+     */
+    int32_t complete;
 } farpoint_sample_view;
 
 /**

@@ -39,6 +39,8 @@ pub struct farpoint_sample_view {
     pub dropped: usize,
     /// The algorithm that ran, with its options, as text.
     pub algorithm: *const c_char,
+    /// 0 if a deadline or the progress callback ended the call before the sample was complete.
+    pub complete: i32,
 }
 
 type Samples = Either<Sample<f32>, Sample<f64>>;
@@ -170,6 +172,7 @@ impl farpoint_sample_result {
             covering_radius: Scalar::to_f64(one.covering_radius()),
             dropped: one.dropped,
             algorithm: self.algorithm.as_ptr(),
+            complete: i32::from(one.complete),
         })
     }
 }

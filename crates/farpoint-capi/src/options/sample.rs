@@ -4,10 +4,11 @@ use crate::arguments::lookup;
 use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::points::RowSelection;
-use crate::status::Failure;
+use crate::status::{Failure, invalid};
 use farpoint::{Amount, NonFinite, Sampler};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
+use std::time::Duration;
 
 /// Options of exact sampling. The number of samples must be set: a `count` or `ratio` of 0 is
 /// FARPOINT_INVALID_ARGUMENT, as nobody requests none on purpose.
@@ -52,9 +53,15 @@ pub struct farpoint_sample_options {
     /// One byte per point of the cloud: points whose byte is not 0 are sampled, as if listed in `rows` from
     /// the first to the last. NULL: all rows. Not together with `rows`.
     pub mask: *const u8,
+    /// Seconds after which the call returns the samples chosen so far: the beginning of the complete sample, with its
+    /// covering radius, and `complete` 0. There is at least the start. 0: none. For farpoint_sample() on the CPU.
+    pub deadline: f64,
+    /// Not 0 if a call that the progress callback cancels returns the samples chosen so far, as after a deadline, instead
+    /// of FARPOINT_CANCELED.
+    pub partial: i32,
 }
 
-super::options!(farpoint_sample_options, last: mask);
+super::options!(farpoint_sample_options, last: partial);
 
 impl farpoint_sample_options {
     /// Returns the sampler.
@@ -77,7 +84,16 @@ impl farpoint_sample_options {
             let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
             (start, super::algorithm(self.algorithm)?)
         };
-        let job = Sampler::new(amount).algorithm(algorithm).non_finite(non_finite);
+        let mut job = Sampler::new(amount).algorithm(algorithm).non_finite(non_finite);
+        job = job.partial(self.partial != 0);
+        if self.deadline != 0.0 {
+            job = job.deadline(Duration::try_from_secs_f64(self.deadline).map_err(|_| {
+                invalid(format!(
+                    "deadline is {}; use seconds above 0, or 0 for none",
+                    self.deadline
+                ))
+            })?);
+        }
         Ok(match start {
             None => job,
             Some(start) => job.start(start),

@@ -199,6 +199,46 @@ static void levels(const float *xyz) {
     farpoint_sample_result_free(result);
 }
 
+static int32_t cancel(void *user, const farpoint_progress *progress) {
+    (void)user;
+    return progress->done > 0;
+}
+
+/* A deadline and a canceled call return the beginning of the complete sample. */
+static void early_ends(const float *xyz, const size_t *expected) {
+    farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
+    farpoint_sample_options options = sample_options(SAMPLES);
+    farpoint_run_options run = run_options(1);
+    options.run = &run;
+    options.deadline = 1e-9;
+    farpoint_sample_result *result = NULL;
+    CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
+    farpoint_sample_view view = farpoint_sample_result_view(result);
+    CHECK(view.count >= 1 && view.count < SAMPLES && !view.complete);
+    CHECK(memcmp(view.indices, expected, view.count * sizeof *expected) == 0);
+    CHECK(view.covering_radius > 0 && !isinf(view.covering_radius));
+    farpoint_sample_result_free(result);
+    options.deadline = 3600;
+    CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
+    view = farpoint_sample_result_view(result);
+    CHECK(view.count == SAMPLES && view.complete == 1);
+    farpoint_sample_result_free(result);
+    options.deadline = -1;
+    CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_INVALID_ARGUMENT);
+    CHECK(strstr(farpoint_last_error(), "deadline is -1"));
+    /* The callback is called at 1,024 samples at the latest. */
+    options = sample_options(COUNT);
+    options.run = &run;
+    run.progress = cancel;
+    CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_CANCELED);
+    options.partial = 1;
+    CHECK(farpoint_sample(cloud, &options, &result) == FARPOINT_OK);
+    view = farpoint_sample_result_view(result);
+    CHECK(view.count >= 1 && view.count < COUNT && !view.complete);
+    CHECK(memcmp(view.indices, expected, (view.count < SAMPLES ? view.count : SAMPLES) * sizeof *expected) == 0);
+    farpoint_sample_result_free(result);
+}
+
 static void doubles_and_non_finite_rows(const float *xyz) {
     double *wide = malloc(3 * COUNT * sizeof *wide);
     for (size_t i = 0; i < 3 * COUNT; i++) {
@@ -276,6 +316,7 @@ int main(int count, char **arguments) {
         }
         every_layout(xyz, expected);
         subsets(xyz);
+        early_ends(xyz, expected);
         if (kind == 0) {
             amounts_and_starts(xyz, expected);
             levels(xyz);

@@ -71,6 +71,8 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     """Returns indices, distances or None, and covering radius."""
     if request.selected is not None:
         return _sample_selected(points, request)
+    if request.deadline is not None:
+        raise ValueError(f"deadline is for points in host memory, sampled on the CPU ({name(points)})")
     if request.skip_non_finite or request.out is not None:
         option = 'non_finite="skip"' if request.skip_non_finite else "out"
         raise ValueError(f"{option} is for NumPy arrays and PyTorch tensors ({name(points)})")

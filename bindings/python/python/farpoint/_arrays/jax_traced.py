@@ -100,8 +100,9 @@ def _linear(call: Callable[..., Any], tangents: Callable[..., Any], *arrays: Any
 
 def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     """Returns indices, distances or None, and covering radius, which are constants."""
-    if request.count is None or request.out is not None or request.progress or request.skip_non_finite:
-        _outside("sample with ratio=, spacing=, out=, progress= or non_finite='skip'")
+    dynamic = request.count is None or request.deadline is not None
+    if dynamic or request.out is not None or request.progress or request.skip_non_finite:
+        _outside("sample with ratio=, spacing=, deadline=, out=, progress= or non_finite='skip'")
     selected = request.selected and tuple(request.selected)
     _fixed(start=request.start, lengths=request.lengths, rows=selected and selected[0], mask=selected and selected[1])
     kind, clouds = _kind(points), points.shape[:-2]

@@ -58,7 +58,7 @@ def _sampled(
     return _native.sample(
         points, request.count, request.ratio, request.spacing, starts, request.seed, lengths,
         request.counts, request.algorithm, request.threads, request.skip_non_finite, request.distances,
-        request.out, callback, selected, request.gpu,
+        request.out, callback, selected, request.gpu, request.deadline,
     )
 
 

@@ -67,7 +67,8 @@ def _prepare_sampling(
 
 
 def _chosen(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
-    if request.spacing is not None or request.progress or request.skip_non_finite:
+    eager = request.spacing is not None or request.deadline is not None
+    if eager or request.progress or request.skip_non_finite:
         return _sample_eagerly(points, request)
     return _sample_by_operator(points, request)
 
@@ -101,7 +102,9 @@ def _sample_by_operator(points: Tensor, request: Sampling) -> tuple[Any, Any, An
 def _sample_eagerly(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Samples to a spacing or without skipped rows, where the number of samples depends on the data, or with a
     progress bar."""
-    refuse_meta(points, "spacing, non_finite and progress need")
+    refuse_meta(points, "spacing, deadline, non_finite and progress need")
+    if points.is_cuda and request.deadline is not None:
+        raise ValueError(f"deadline is for points in host memory, sampled on the CPU ({about(points)})")
     if request.spacing is None:
         checked_count(points, request)
     if points.is_cuda and request.skip_non_finite:

@@ -13,8 +13,8 @@ from . import fast_path
 
 _REASON = (
     "farpoint can't be traced here: the call reads the data on the host. These do so: check, quality, "
-    'centroids, approximate samplers, Index(y), sample with spacing=, non_finite="skip", progress=, rows= or mask= '
-    "(except the mask of a batch with count= and no start=), lengths, starts and counts that are no tensors, a "
+    'centroids, approximate samplers, Index(y), sample with spacing=, deadline=, non_finite="skip", progress=, '
+    "rows= or mask= (except the mask of a batch with count= and no start=), lengths, starts and counts that are no tensors, a "
     "torch.Generator as seed, and checks of a library that farpoint.compat replaces. Compile without "
     "fullgraph=True, or call it outside of what is compiled"
 )
