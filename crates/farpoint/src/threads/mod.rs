@@ -1,5 +1,6 @@
 //! Execution on the calling thread, or, with the feature `rayon`, on a pool of threads.
 
+mod contention;
 #[cfg(feature = "rayon")]
 mod forked;
 #[cfg(feature = "rayon")]
