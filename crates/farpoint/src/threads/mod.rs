@@ -6,6 +6,8 @@ mod forked;
 #[cfg(feature = "rayon")]
 mod grants;
 #[cfg(feature = "rayon")]
+mod options;
+#[cfg(feature = "rayon")]
 mod pool;
 #[cfg(not(feature = "rayon"))]
 mod serial;
@@ -15,6 +17,8 @@ mod wait;
 
 #[cfg(feature = "rayon")]
 pub use grants::{granted, granted_here, granted_of};
+#[cfg(feature = "rayon")]
+pub use options::{Scheduling, ThreadOptions};
 #[cfg(feature = "rayon")]
 pub use pool::start;
 #[cfg(feature = "rayon")]
