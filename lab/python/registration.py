@@ -47,9 +47,10 @@ KITTI = [f"kitti/odometry_seq00_00000{frame}.bin" for frame in (0, 1)]
 
 
 def read(path, columns):
-    """A turn without the rows of beams that did not return, and without repeated rows."""
+    """A turn in its order, without the rows of beams that did not return, and without repeated rows."""
     xyz = np.fromfile(path, np.float32).reshape(-1, columns)[:, :3]
-    return np.unique(xyz[(xyz != 0).any(1)], axis=0)
+    xyz = xyz[(xyz != 0).any(1)]
+    return xyz[np.sort(np.unique(xyz, axis=0, return_index=True)[1])]
 
 
 def rotation(axis, angle):
@@ -82,11 +83,12 @@ def kitti(data):
 
 def halves(path, columns, seed):
     rng = np.random.default_rng(seed)
-    rows = rng.permutation(read(path, columns))
+    cloud = read(path, columns)
+    in_first = np.zeros(len(cloud), bool)
+    in_first[rng.permutation(len(cloud))[: len(cloud) // 2]] = True
     direction, axis = rng.normal(size=(2, 3)) * (1, 1, 0.2)
     truth = pose(rotation(axis[::-1], np.radians(2)), 0.5 * direction / np.linalg.norm(direction))
-    target, source = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-    return target, transformed(np.linalg.inv(truth), source).astype(np.float32), truth
+    return cloud[in_first], transformed(np.linalg.inv(truth), cloud[~in_first]).astype(np.float32), truth
 
 
 def size_for(count, voxels):
