@@ -208,8 +208,8 @@ impl<'a, T: Scalar> Queries<'a, T> {
         while query_mask != 0 {
             let lane = query_mask.trailing_zeros() as usize;
             query_mask &= query_mask - 1;
-            // As many as the narrowest vectors need; the compiler keeps those that are used.
-            let mut distances = [zero; 16];
+            // As many as vectors of two numbers need; the compiler keeps those that are used.
+            let mut distances = [zero; LEAF / 2];
             let mut least = simd.splat(T::INFINITY);
             for (v, kept) in distances[..LEAF / S::LANES].iter_mut().enumerate() {
                 let at = v * S::LANES;
