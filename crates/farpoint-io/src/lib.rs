@@ -30,6 +30,7 @@ mod options;
 pub use cloud::column::{Column, NumberType};
 pub use cloud::coordinates::Coordinates;
 pub use cloud::crs::Crs;
+pub use cloud::means::Groups;
 pub use cloud::summary::{Octree, Summary};
 pub use cloud::{Cloud, Field};
 pub use files::filter::{Condition, Filter};

@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod cells;
 mod cloud;
 mod device;
 pub mod disk;
@@ -52,7 +53,8 @@ pub use batch::manifest::{MANIFEST, Manifest, TRIES_MOST};
 pub use batch::plan::{File, plan};
 pub use batch::row::{Done, Row, answer, read_answer};
 pub use batch::run::{Concurrency, Isolated, run};
-pub use cloud::choose::{narrowed, prepare};
+pub use cells::Chosen;
+pub use cloud::choose::{MANY_ZEROS, narrowed, prepare, zeros_kept};
 pub use cloud::length::{Length, unit};
 pub use cloud::listed::RowList;
 pub use cloud::points::{Points, Rows};

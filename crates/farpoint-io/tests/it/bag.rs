@@ -23,7 +23,8 @@ fn rewritten(file: &[u8], threads: usize) -> Result<(Vec<u8>, Vec<Cut>), Error> 
     let bag = Bag::from_bytes(file.to_vec(), "drive.mcap")?;
     let topic = bag.contents().cloud_topic(None).expect("one topic with clouds").clone();
     let mut cuts = Vec::new();
-    let rewrite = Rewrite::new(&topic, threads, 1 << 20, &GO);
+    let topics = [&topic];
+    let rewrite = Rewrite::new(&topics, threads, 1 << 20, &GO);
     let bytes = rewrite.bytes(&bag, &some, &mut |cut| cuts.push(cut))?;
     Ok((bytes.expect("not stopped"), cuts))
 }
@@ -201,7 +202,8 @@ fn a_file_cut_anywhere_keeps_what_is_whole() {
             };
             assert!(!bag.contents().indexed && bag.contents().warnings.len() == 1);
             let Ok(topic) = bag.contents().cloud_topic(None) else { continue };
-            let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+            let topics = [topic];
+            let rewrite = Rewrite::new(&topics, 2, 1 << 20, &GO);
             let bytes = rewrite.bytes(&bag, &some, &mut |_| {}).unwrap().unwrap();
             let kept = messages(&bytes);
             assert!(all.starts_with(&kept), "{length} bytes of {file:?}");
@@ -225,7 +227,8 @@ fn damage_in_the_middle_is_an_error_and_nothing_is_written() {
         damaged[middle] ^= 0x55;
         let bag = Bag::from_bytes(damaged, "drive.mcap").unwrap();
         let topic = bag.contents().cloud_topic(None).unwrap();
-        let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+        let topics = [topic];
+        let rewrite = Rewrite::new(&topics, 2, 1 << 20, &GO);
         let error = rewrite.write(&bag, &output, &some, &mut |_| {}).unwrap_err().to_string();
         assert!(error.contains("drive.mcap: MCAP, byte "), "{error}");
         assert!(error.contains("mcap recover"), "{error}");
@@ -268,7 +271,8 @@ fn a_stop_leaves_nothing() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         Ok(Kept::default())
     };
-    let rewrite = Rewrite::new(topic, 2, 1 << 20, &stop);
+    let topics = [topic];
+    let rewrite = Rewrite::new(&topics, 2, 1 << 20, &stop);
     assert!(rewrite.write(&bag, &output, &choose, &mut |_| {}).unwrap().is_none());
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);
 }
@@ -278,7 +282,8 @@ fn work_that_panics_is_an_error() {
     let clouds = vec![cloud(&OUSTER, 30, 0)];
     let bag = Bag::from_bytes(drive(&ZSTD, "cdr", &clouds), "drive.mcap").unwrap();
     let topic = bag.contents().cloud_topic(None).unwrap();
-    let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+    let topics = [topic];
+    let rewrite = Rewrite::new(&topics, 2, 1 << 20, &GO);
     let error = rewrite.bytes(&bag, &|_| panic!("a bug"), &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("chunk"), "{error}");
 }
