@@ -25,12 +25,12 @@ mod error;
 mod files;
 mod format;
 mod formats;
+mod means;
 mod options;
 
 pub use cloud::column::{Column, NumberType};
 pub use cloud::coordinates::Coordinates;
 pub use cloud::crs::Crs;
-pub use cloud::means::Groups;
 pub use cloud::summary::{Octree, Summary};
 pub use cloud::{Cloud, Field};
 pub use files::filter::{Condition, Filter};
@@ -49,6 +49,7 @@ pub use files::output::{
 pub use format::{Format, TextStyle};
 pub use formats::copc::Copc;
 pub use formats::npy::{Array, Values};
+pub use means::Groups;
 pub use options::{Encoding, Precision, ReadOptions, WriteOptions};
 
 /// The examples of the README, which are tested as documentation.

@@ -10,10 +10,10 @@ use crate::ReadOptions;
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
-use crate::cloud::means::Groups;
 use crate::cloud::table::{Dimension, Store, Table};
 use crate::error::{Error, ParseError};
 use crate::format::Format;
+use crate::means::Groups;
 use mcap::records::{Record, op};
 use std::path::PathBuf;
 

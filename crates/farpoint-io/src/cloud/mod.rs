@@ -8,7 +8,6 @@ pub(crate) mod dtype;
 pub(crate) mod header;
 pub(crate) mod layout;
 pub(crate) mod lines;
-pub(crate) mod means;
 pub(crate) mod precision;
 pub(crate) mod records;
 pub(crate) mod resolution;

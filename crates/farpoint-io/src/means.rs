@@ -9,6 +9,7 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
 use crate::cloud::table::{Dimension, Split, Store, Table, Tokens};
 use crate::conversion::key;
+use crate::formats::las::transforms;
 use std::cmp::Ordering;
 
 /// Attributes that name something, in the compared form of names, in any format and type.
@@ -226,7 +227,11 @@ impl Cloud {
         let about = &table.dimensions[dimension];
         if let Some(axis) = table.xyz.iter().position(|&place| place == dimension) {
             let all: Vec<usize> = (0..groups.len()).collect();
-            return Some(stored(&centers.axis(axis, &all), about));
+            let transform = match &self.header {
+                Header::Las(header) => Some(transforms(&header.raw)[axis]),
+                _ => about.scale,
+            };
+            return Some(stored(&centers.axis(axis, &all), about.kind, transform));
         }
         let rule = Rule::of(about, self.format);
         if rule == Rule::First {
@@ -241,13 +246,13 @@ impl Cloud {
 }
 
 /// Returns coordinates as a file stores them.
-fn stored(values: &Column, dimension: &Dimension) -> Column {
-    let (scale, offset) = dimension.scale.unwrap_or((1.0, 0.0));
-    if matches!(dimension.kind, NumberType::F32 | NumberType::F64) && dimension.scale.is_none() {
-        return values.cast(dimension.kind);
+fn stored(values: &Column, kind: NumberType, transform: Option<(f64, f64)>) -> Column {
+    if matches!(kind, NumberType::F32 | NumberType::F64) && transform.is_none() {
+        return values.cast(kind);
     }
+    let (scale, offset) = transform.unwrap_or((1.0, 0.0));
     let number = |k: usize| ((values.get(k) - offset) / scale).round_ties_even();
-    Column::F64(parallel::values(values.len(), number)).cast(dimension.kind)
+    Column::F64(parallel::values(values.len(), number)).cast(kind)
 }
 
 /// Returns records that begin as those of the groups' first points.
@@ -259,7 +264,10 @@ fn records(
 ) -> Store {
     let mut bytes = Vec::with_capacity(groups.len() * stride);
     (0..groups.len()).for_each(|group| bytes.extend_from_slice(table.row(groups.first(group))));
-    for (place, dimension) in table.dimensions.iter().enumerate() {
+    // Coordinates come last: fields of broken messages may overlap them.
+    let rest = (0..table.dimensions.len()).filter(|place| !table.xyz.contains(place));
+    for place in rest.chain(table.xyz) {
+        let dimension = &table.dimensions[place];
         for k in 0..dimension.count {
             let Some(column) = column(place, k) else { continue };
             let at = dimension.offset + k * dimension.kind.size();
@@ -290,6 +298,14 @@ fn lines(
         .flat_map(|(place, about)| (0..about.count).map(move |k| (place, k)))
         .map(|(place, k)| column(place, k))
         .collect();
+    let written = match split {
+        Split::Any if !groups.is_empty() => Split::detect(table.row(groups.first(0))),
+        split => split,
+    };
+    let written = match written {
+        Split::Comma | Split::Semicolon => written,
+        Split::Space | Split::Mixed | Split::Any => Split::Space,
+    };
     let (mut bytes, mut spans) = (Vec::new(), Vec::with_capacity(groups.len()));
     for group in 0..groups.len() {
         let start = bytes.len();
@@ -297,7 +313,7 @@ fn lines(
         for (k, column) in columns.iter().enumerate() {
             let token = tokens.next().unwrap_or_default();
             if k > 0 {
-                bytes.push(split.byte());
+                bytes.push(written.byte());
             }
             match column {
                 Some(column) => column.push_text(group, &mut bytes),
@@ -306,11 +322,7 @@ fn lines(
         }
         spans.push((start, bytes.len()));
     }
-    let split = match split {
-        Split::Comma | Split::Semicolon => split,
-        Split::Space | Split::Mixed | Split::Any => Split::Space,
-    };
-    Store::Lines { bytes: bytes.into(), spans, split }
+    Store::Lines { bytes: bytes.into(), spans, split: written }
 }
 
 /// Returns a value for each group of values that lie one group after another.
