@@ -1,9 +1,13 @@
 //! A sampler with all its options, exact or approximate, run on the chosen device: the one place where files are
 //! sampled in memory.
 
-use crate::cells::{Chosen, centroids, voxels};
+mod cells;
+
+pub use cells::Chosen;
+
 use crate::merged::Joined;
 use crate::{DeviceOptions, InputPoints, Method, each_chosen};
+use cells::{centroids, voxels};
 use farpoint::approximate::{ApproximateSampler, Details};
 use farpoint::{
     Amount, Cpu, Device, Level, Matcher, Measured, NonFinite, Progress, Sample, Sampler, Scalar,

@@ -1,7 +1,7 @@
 //! Cells of a grid as samples: a row of each, or a position with the rows that it stands for.
 
-use crate::sampling::covering_radius;
-use crate::{DeviceOptions, Observer, Outcome, RanOn};
+use super::{Observer, Outcome, RanOn, covering_radius};
+use crate::DeviceOptions;
 use farpoint::approximate::ApproximateSampler;
 use farpoint::{Reduce, Scalar, VoxelGrid, Voxels};
 use farpoint_io::{Coordinates, Groups};
@@ -18,7 +18,7 @@ pub enum Chosen {
 }
 
 impl Chosen {
-    pub(crate) fn voxels<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+    pub(super) fn voxels<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         job: &VoxelGrid,
         points: &P,
         voxels: Voxels<T>,
@@ -31,7 +31,7 @@ impl Chosen {
         Self::Rows(rows)
     }
 
-    pub(crate) fn means<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+    pub(super) fn means<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         points: &P,
         coordinates: &[T],
         counts: &[u32],
@@ -48,7 +48,7 @@ impl Chosen {
 }
 
 /// Computes the centroids of at most a number of cells.
-pub(crate) fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+pub(super) fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     job: &ApproximateSampler,
     points: &P,
     place: &DeviceOptions,
@@ -66,7 +66,7 @@ pub(crate) fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
 }
 
 /// Chooses or makes a point for each cell of a size.
-pub(crate) fn voxels<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+pub(super) fn voxels<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     job: &VoxelGrid,
     all: &[[T; 3]],
     points: &P,
