@@ -65,8 +65,8 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
 pub fn rewrite(data: &[u8]) {
     let Ok(bag) = Bag::from_bytes(data.to_vec(), "fuzz") else { return };
     let Ok(topic) = bag.contents().cloud_topic(None) else { return };
-    let stop = AtomicBool::new(false);
-    let rewrite = Rewrite::new(topic, 1, 1 << 20, &stop);
+    let (topics, stop) = ([topic], AtomicBool::new(false));
+    let rewrite = Rewrite::new(&topics, 1, 1 << 20, &stop);
     let choose = |message: &PointCloud2<'_>| {
         let (rows, [non_finite, zeros]) = message.usable(true);
         let rows = rows.into_iter().map(|row| row as usize).step_by(2).collect();

@@ -24,7 +24,7 @@ pub(crate) use generate::{Generate, GeneratedKind};
 pub(crate) use manual::{Completions, Man};
 pub(crate) use many::{FileSearch, Many};
 pub(crate) use neighbors::Neighbors;
-pub(crate) use numbers::{Count, Length, Ratio, Size};
+pub(crate) use numbers::{CellSize, Count, Length, Ratio, Size};
 pub(crate) use place::{Device, DeviceOptions, Run, Selection, StartAt};
 pub(crate) use sampler_name::SamplerName;
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
@@ -172,9 +172,10 @@ pub(crate) struct AmountArgs {
     /// meters.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) spacing: Option<Length>,
-    /// grid only: one point per occupied cell of this size.
+    /// grid only: one point per occupied cell of this size: 0.2 or 20cm, or 0.2,0.2,0.1 for cells of another height.
+    /// Cells are counted from 0, so that clouds share them.
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
-    pub(crate) cell: Option<Length>,
+    pub(crate) cell: Option<CellSize>,
 }
 
 /// Output of 'sample'.
@@ -207,6 +208,7 @@ Examples:
   farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
   farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap --drop-zeros      each message
+  farpoint sample drive.mcap -o out.mcap --algorithm grid --cell 20cm --keep centroid
   farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 

@@ -50,7 +50,7 @@ fn measure_files(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Outcome, f
 /// Returns the first cloud, the comparison, seconds of reading, and the unit of the first in meters.
 fn compare_files(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Outcome, f64, f64)> {
     let rows = Rows { drop_zeros: args.drop_zeros, f32: false };
-    let reading = args.reading.options();
+    let reading = args.reading.options()?;
     let (cloud, read_a) = input::read(a, &reading)?;
     let (other, read_b) = input::read(b, &reading)?;
     let lengths = [("--threshold", args.threshold), ("--scale", args.writing.scale)];

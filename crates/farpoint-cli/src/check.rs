@@ -2,7 +2,7 @@
 //! written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, Approximate, Count, Device, DeviceOptions, Keep, Length, Method, Report, Run,
+    self, Approximate, CellSize, Count, Device, DeviceOptions, Keep, Length, Method, Report, Run,
     SampleOutput, StartAt, Writing,
 };
 use crate::output::count;
@@ -19,6 +19,9 @@ pub(crate) fn sample_options(args: &args::Sample) -> Result<()> {
     match sampler.method {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
+    }
+    if let Some(CellSize(size)) = args.amount.cell {
+        size.into_iter().try_for_each(|size| amount(Amount::Cell(size.in_meters())))?;
     }
     amount(args.amount.requested()?.amount(1.0))
 }
@@ -335,10 +338,12 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
 
 /// Refuses options of approximate samplers other than this one.
 fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
-    let Approximate { keep, bits, window, npdu_order, estimator, first_stage } = &args.approximate;
+    let Approximate { keep, min_points, bits, window, npdu_order, estimator, first_stage } =
+        &args.approximate;
     let options = [
         (args.amount.cell.is_some(), "--cell", "grid"),
         (keep.is_some(), "--keep", "grid"),
+        (min_points.is_some(), "--min-points", "grid"),
         (bits.is_some(), "--bits", "morton"),
         (window.is_some(), "--window", "npdu"),
         (npdu_order.is_some(), "--npdu-order", "npdu"),
@@ -368,6 +373,10 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
         run.start.is_none() || method.has_start(),
         "--start is for exact algorithms, npdu and fastpoint, not --algorithm {name}; \
          remove it"
+    );
+    ensure!(
+        args.approximate.min_points.is_none() || args.amount.cell.is_some(),
+        "--min-points is for cells of a size; use --cell in place of a number of points, or remove it"
     );
     let keep = args.approximate.keep;
     let random_start = run.start == Some(StartAt::Random);

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &args::Info) -> Result<()> {
 fn describe_merged(args: &args::Info) -> Result<()> {
     let paths = input::paths(&args.input, &args.more, args.search.recursive)?;
     let watch = ProgressWatch::default();
-    let merged = open_merged(&paths, &args.reading.options(), None, &watch)?;
+    let merged = open_merged(&paths, &args.reading.options()?, None, &watch)?;
     let reader = merged.reader();
     let (contents, files) = if args.points || reader.bounds().is_none() {
         let (cloud, files, _) = read_merged(&merged, &watch)?;
@@ -103,14 +103,14 @@ fn description(path: &Path, args: &args::Info) -> Result<Description> {
 /// Reads the header's summary, if the format's headers have one.
 fn summary(path: &Path, args: &args::Info) -> Result<Option<Summary>> {
     let progress = Progress::start("reading the header of", &input::name(path));
-    let summary = farpoint_io::summary(path, &args.reading.options())?;
+    let summary = farpoint_io::summary(path, &args.reading.options()?)?;
     drop(progress);
     Ok(summary)
 }
 
 /// Reads all points; facts that they lack are taken from the header.
 fn read(path: &Path, args: &args::Info, summary: Option<Summary>) -> Result<Description> {
-    let (cloud, _) = input::read(path, &args.reading.options())?;
+    let (cloud, _) = input::read(path, &args.reading.options()?)?;
     Ok(of_cloud(input::name(path), &cloud, args).with_origin(summary))
 }
 

@@ -6,6 +6,7 @@ use crate::args::{
 };
 use anyhow::{Result, anyhow, bail};
 use farpoint::approximate;
+use farpoint_io::ReadOptions;
 use farpoint_pipeline::{self as files, Limits, Request, Rows, SampleSize};
 
 impl args::AmountArgs {
@@ -14,7 +15,7 @@ impl args::AmountArgs {
         Ok(match (&self.count, &self.ratio, self.cell, self.spacing) {
             (Some(count), ..) => SampleSize::Count(count.0),
             (_, Some(ratio), ..) => SampleSize::Ratio(ratio.0),
-            (_, _, Some(cell), _) => SampleSize::Cell(cell),
+            (_, _, Some(cell), _) => SampleSize::Cell { size: cell.0, min_points: 1 },
             (.., Some(spacing)) => SampleSize::Spacing(spacing),
             _ => bail!("no amount is given; add --count, --ratio or --spacing"),
         })
@@ -24,10 +25,21 @@ impl args::AmountArgs {
 impl Sample {
     /// Builds the request for each file.
     pub(crate) fn request(&self) -> Result<Request> {
+        self.request_of(self.input.reading.options()?)
+    }
+
+    /// Builds the request for points that are read with these options.
+    pub(crate) fn request_of(&self, reading: ReadOptions) -> Result<Request> {
         let memory = self.memory.map(|size| size.0);
-        let size = self.amount.requested()?;
+        let size = match (self.amount.requested()?, self.approximate.min_points) {
+            (SampleSize::Cell { size, .. }, Some(min_points)) => {
+                SampleSize::Cell { size, min_points }
+            }
+            (size, _) => size,
+        };
         let request = sampling_request(size, &self.input, &self.filters, &self.run, &self.place)?;
         Ok(Request {
+            reading,
             method: method(&self.run, Some(&self.approximate)),
             sorted: self.output.sorted,
             limits: Limits { memory, spool: self.spool.clone(), resume: self.resume },
@@ -42,7 +54,10 @@ impl Order {
     pub(crate) fn request(&self) -> Result<Request> {
         let Self { input, filters, run, place, .. } = self;
         with_writer(
-            sampling_request(SampleSize::Order, input, filters, run, place)?,
+            Request {
+                reading: input.reading.options()?,
+                ..sampling_request(SampleSize::Order, input, filters, run, place)?
+            },
             &self.output.writing,
         )
     }
@@ -52,7 +67,9 @@ impl View {
     /// Builds the request for the file.
     pub(crate) fn request(&self) -> Result<Request> {
         let Self { input, filters, run, place, .. } = self;
-        sampling_request(SampleSize::AtMost(self.points.0), input, filters, run, place)
+        let size = SampleSize::AtMost(self.points.0);
+        let request = sampling_request(size, input, filters, run, place)?;
+        Ok(Request { reading: input.reading.options()?, ..request })
     }
 }
 
@@ -60,7 +77,7 @@ impl Convert {
     /// Builds the request for each file.
     pub(crate) fn request(&self) -> Result<Request> {
         Ok(Request {
-            reading: self.reading.options(),
+            reading: self.reading.options()?,
             rows: Rows { drop_zeros: self.drop_zeros, single: false },
             filter: self.filters.filter().map_err(|error| anyhow!(error))?,
             command: true,
@@ -69,7 +86,7 @@ impl Convert {
     }
 }
 
-/// Builds a request for points of the input.
+/// Builds a request for points of the input, without the options of reading it.
 fn sampling_request(
     size: SampleSize,
     input: &Input,
@@ -78,7 +95,6 @@ fn sampling_request(
     place: &DeviceOptions,
 ) -> Result<Request> {
     Ok(Request {
-        reading: input.reading.options(),
         rows: Rows { drop_zeros: input.rows.drop_zeros, single: input.rows.f32 },
         filter: filters.filter().map_err(|error| anyhow!(error))?,
         listed: run.selection.listed(),

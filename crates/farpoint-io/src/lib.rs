@@ -25,6 +25,7 @@ mod error;
 mod files;
 mod format;
 mod formats;
+mod means;
 mod options;
 
 pub use cloud::column::{Column, NumberType};
@@ -48,6 +49,7 @@ pub use files::output::{
 pub use format::{Format, TextStyle};
 pub use formats::copc::Copc;
 pub use formats::npy::{Array, Values};
+pub use means::Groups;
 pub use options::{Encoding, Precision, ReadOptions, WriteOptions};
 
 /// The examples of the README, which are tested as documentation.

@@ -165,11 +165,10 @@ impl SampledCloud<'_> {
         let Files { output, indices, .. } = self.files;
         if let Some(path) = output {
             let options = self.arrange(path);
+            let made = self.made(path);
             let Finished { name, outcome, .. } = &self.finished;
-            if outcome.made.is_some() && self.request.command {
-                watch.note(&format!("{name}: centroids keep no attributes but their positions"));
-            }
-            let cloud = outcome.made.as_ref().unwrap_or(&self.cloud);
+            made.iter().for_each(|made| watch.warnings(name, made.warnings()));
+            let cloud = made.as_ref().unwrap_or(&self.cloud);
             let to = path.display().to_string();
             watch.stage(Stage::Writing, &to);
             let warnings = farpoint_io::write(path, cloud, &outcome.indices, &options)?;
@@ -178,7 +177,7 @@ impl SampledCloud<'_> {
         }
         let outcome = &mut self.finished.outcome;
         if let Some(path) = indices {
-            if self.request.sorted && outcome.made.is_none() {
+            if self.request.sorted && outcome.means.is_none() {
                 outcome.indices.sort_unstable();
             }
             watch.stage(Stage::Indices, "");
@@ -190,15 +189,27 @@ impl SampledCloud<'_> {
         Ok(self.finished)
     }
 
+    /// Returns the cloud of centroids, if the sample consists of them, with a column `points`: the number of points that
+    /// each stands for. Raw numbers have no names, and keep their columns.
+    fn made(&self, output: &Path) -> Option<Cloud> {
+        let (groups, centers) = self.finished.outcome.means.as_ref()?;
+        let mut made = self.cloud.means(groups, centers.clone());
+        let format = self.request.writing.format.or_else(|| Format::from_path(output));
+        if format != Some(Format::Raw) {
+            made.add_column("points", Column::U32(groups.counts()));
+        }
+        Some(made)
+    }
+
     /// Brings the sample into its output form: in the order of the input if requested, with the column `spacing` of
     /// an order, or as the levels of COPC. Returns the options to write it with.
     fn arrange(&mut self, output: &Path) -> WriteOptions {
         let Self { request, cloud, single, .. } = self;
-        let Outcome { indices, distances, made, .. } = &mut self.finished.outcome;
+        let Outcome { indices, distances, means, .. } = &mut self.finished.outcome;
         let copc = request.is_copc(output);
         let levels = copc.then(|| levels(request.copc.as_ref(), distances, cloud, *single));
         // The points of a COPC node are sorted in any case.
-        if request.sorted && made.is_none() && !copc {
+        if request.sorted && means.is_none() && !copc {
             indices.sort_unstable();
         }
         if request.size == SampleSize::Order && !copc {
@@ -212,17 +223,21 @@ impl Request {
     /// Returns the unit of a cloud in meters.
     pub(crate) fn unit(&self, cloud: &Cloud, name: &str, watch: &dyn Watch) -> Result<f64, Error> {
         let amount = match self.size {
-            SampleSize::Cell(_) if self.command => "cell",
+            SampleSize::Cell { .. } if self.command => "cell",
             _ => "spacing",
         };
         let option = |option: &str| format!("{}{option}", if self.command { "--" } else { "" });
         let [amount, scale] = [amount, "scale"].map(option);
-        let lengths = [(&*amount, self.size.length()), (&*scale, self.scale)];
+        let lengths = self.size.lengths().into_iter().map(|length| (&*amount, Some(length)));
+        let lengths: Vec<_> = lengths.chain([(&*scale, self.scale)]).collect();
         Ok(unit(cloud, name, &lengths, watch)?)
     }
 
     /// Returns the job on these points. An exact algorithm without a start begins at the first row that can be used.
     fn job(&self, input: &InputPoints<'_>, unit: f64) -> Job {
+        if let Some(grid) = self.grid(unit) {
+            return Job::Voxels(grid);
+        }
         let amount = match self.size {
             SampleSize::AtMost(limit) if limit >= input.usable() => Amount::All,
             size => size.amount(unit),

@@ -52,7 +52,7 @@ pub use batch::manifest::{MANIFEST, Manifest, TRIES_MOST};
 pub use batch::plan::{File, plan};
 pub use batch::row::{Done, Row, answer, read_answer};
 pub use batch::run::{Concurrency, Isolated, run};
-pub use cloud::choose::{narrowed, prepare};
+pub use cloud::choose::{MANY_ZEROS, narrowed, prepare, zeros_kept};
 pub use cloud::length::{Length, unit};
 pub use cloud::listed::RowList;
 pub use cloud::points::{Points, Rows};
@@ -66,7 +66,7 @@ pub use notes::{Kind, Notes, Stage, Watch};
 pub use plan::Plan;
 pub use request::{Files, Limits, Method, Request, SampleSize};
 pub use sampling::{
-    Figure, Finished, Job, Observer, Outcome, RanOn, Tiles, covering_radius, named,
+    Chosen, Figure, Finished, Job, Observer, Outcome, RanOn, Tiles, covering_radius, named,
 };
 pub use stop::Stop;
 pub use through_disk::ThroughDisk;

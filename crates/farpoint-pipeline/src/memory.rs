@@ -22,7 +22,7 @@ impl Job {
             Self::Exact(job) => {
                 matches!(job.algorithm.name(), "auto" | "naive" | "reference" | "persistent")
             }
-            Self::Approximate(_) | Self::Centroids(_) => true,
+            Self::Approximate(_) | Self::Centroids(_) | Self::Voxels(_) => true,
         };
         let size = if matches!(points, Points::F32(_)) { 4 } else { 8 };
         points.len() as u64 * size * if plain { 4 } else { 8 }

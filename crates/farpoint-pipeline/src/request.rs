@@ -1,7 +1,8 @@
 //! A request: the input, the rows, the amount, the sampler, its device and limits, and the outputs.
 
 use crate::{DeviceOptions, Length, RowList, Rows};
-use farpoint::{Algorithm, Amount, Start, approximate};
+use farpoint::approximate::{self, Keep};
+use farpoint::{Algorithm, Amount, NonFinite, Reduce, Start, VoxelGrid};
 use farpoint_io::{Copc, Filter, ReadOptions, WriteOptions};
 use std::path::{Path, PathBuf};
 
@@ -16,8 +17,13 @@ pub enum SampleSize {
     AtMost(usize),
     /// Until every point is within this distance of a chosen one.
     Spacing(Length),
-    /// One for each occupied cell of this size (the approximate sampler `grid`).
-    Cell(Length),
+    /// One for each occupied cell of a grid (the approximate sampler `grid`).
+    Cell {
+        /// Size of the cells along each axis.
+        size: [Length; 3],
+        /// Cells of fewer points are left out.
+        min_points: u32,
+    },
     /// All, farthest first, with the distance of each to those before it in a column `spacing`.
     Order,
     /// All, in their order, without sampling: files are converted. Rows with NaN stay.
@@ -25,11 +31,12 @@ pub enum SampleSize {
 }
 
 impl SampleSize {
-    /// Returns its length, if it has one.
-    pub(crate) fn length(self) -> Option<Length> {
+    /// Returns its lengths.
+    pub(crate) fn lengths(self) -> Vec<Length> {
         match self {
-            Self::Spacing(length) | Self::Cell(length) => Some(length),
-            _ => None,
+            Self::Spacing(length) => vec![length],
+            Self::Cell { size, .. } => size.into(),
+            _ => Vec::new(),
         }
     }
 
@@ -39,7 +46,7 @@ impl SampleSize {
             Self::Count(count) | Self::AtMost(count) => Amount::Count(count),
             Self::Ratio(ratio) => Amount::Ratio(ratio),
             Self::Spacing(length) => Amount::Spacing(length.in_units_of(unit)),
-            Self::Cell(length) => Amount::Cell(length.in_units_of(unit)),
+            Self::Cell { size: [size, ..], .. } => Amount::Cell(size.in_units_of(unit)),
             Self::Order | Self::All => Amount::All,
         }
     }
@@ -136,6 +143,22 @@ impl Request {
             statistics: false,
             command: false,
         }
+    }
+
+    /// Returns the grid in a file whose unit is `unit` meters, if the size of its cells is requested.
+    pub fn grid(&self, unit: f64) -> Option<VoxelGrid> {
+        let SampleSize::Cell { size, min_points } = self.size else { return None };
+        let reduce = match self.method {
+            Method::Centroids(_) => Reduce::Mean,
+            Method::Approximate(approximate::Method::Grid { keep }) => match keep {
+                Keep::First => Reduce::First,
+                Keep::Random(seed) => Reduce::Random(seed),
+                _ => Reduce::Center,
+            },
+            _ => return None,
+        };
+        let grid = VoxelGrid::per_axis(size.map(|size| size.in_units_of(unit)));
+        Some(grid.reduce(reduce).min_points(min_points).non_finite(NonFinite::Skip))
     }
 
     /// Returns whether an output becomes COPC.

@@ -147,7 +147,8 @@ def sample_grid(
     count, ratio : optional
         Number of samples, returned exactly: the cell size is searched for. Give one of count, ratio and cell.
     cell : float, optional
-        Cell size in the unit of the coordinates: as many samples as there are occupied cells.
+        Cell size in the unit of the coordinates: as many samples as there are occupied cells, which are counted from
+        0, so that clouds share them.
     keep : {"center", "first", "random"}, optional
         The point of a cell to keep: the nearest to its center, the first row, or one at random. For centroids, which
         are not points of the cloud, use ``centroids``.
@@ -403,7 +404,8 @@ def centroids(
     """Compute the mean of the points of each occupied cell of a cubic grid.
 
     Centroids are not points of the cloud; they are ordered by the first points of their cells. The
-    cell of a point is ``floor((p - lowest) / cell)`` along each axis.
+    cell of a point is ``floor(p / cell)`` along each axis, as in ``voxel_downsample``; where the cell size is searched
+    for, it is ``floor((p - lowest) / cell)``.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct BagOptions {
-    /// MCAP: topic of the clouds [default: the only one].
+    /// MCAP: topic of the clouds; 'sample' of a whole bag takes several [default: the only one].
     #[arg(long, value_name = "NAME")]
-    pub(crate) topic: Option<String>,
+    pub(crate) topic: Vec<String>,
     /// MCAP: use one message of the topic as the cloud, numbered from 0.
     #[arg(long, value_name = "K")]
     pub(crate) message: Option<usize>,
@@ -49,14 +49,20 @@ impl Reading {
         options.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name)
     }
 
-    pub(crate) fn options(&self) -> ReadOptions {
+    /// Returns the options of reading one cloud.
+    pub(crate) fn options(&self) -> Result<ReadOptions> {
         let BagOptions { topic, message } = &self.bag;
-        ReadOptions::default()
-            .topic(topic.clone())
+        ensure!(
+            topic.len() <= 1,
+            "{} topics: only 'sample' takes several, of a whole bag; leave one --topic",
+            topic.len()
+        );
+        Ok(ReadOptions::default()
+            .topic(topic.first().cloned())
             .message(*message)
             .format(self.input_format.map(|format| format.0))
             .columns(self.columns.map(usize::from))
-            .xyz(self.xyz.clone().map(|axes| axes.0))
+            .xyz(self.xyz.clone().map(|axes| axes.0)))
     }
 }
 

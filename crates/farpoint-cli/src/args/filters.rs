@@ -19,8 +19,8 @@ pub(crate) struct Filters {
     box3: Option<Vec<f64>>,
     /// Use rows with these values of a field: classification=2,6 or intensity=100.. or z=5..12.5; may be given
     /// several times. With --algorithm grid also the point of a cell to keep: first, random (--seed),
-    /// center (nearest to it), or centroid, which is no point of the file: writes positions, and the number
-    /// of points of each cell [default: center].
+    /// center (nearest to it), or centroid, the mean of their positions with means of their attributes, the most
+    /// frequent class, and the number of points of each cell [default: center].
     #[arg(long, value_name = "FIELD=VALUES")]
     keep: Vec<KeepValue>,
     /// Leave out rows with these values of a field: classification=7,18.

@@ -113,6 +113,27 @@ impl fmt::Display for Size {
 
 pub(crate) use farpoint_pipeline::Length;
 
+/// Size of the cells of a grid: `5cm`, or one for each axis, `0.2,0.2,0.1`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CellSize(pub(crate) [Length; 3]);
+
+impl FromStr for CellSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let lengths: Vec<Length> = text
+            .split(',')
+            .map(|part| part.trim().parse())
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("{error}, or three of them: 0.2,0.2,0.1"))?;
+        match lengths[..] {
+            [all] => Ok(Self([all; 3])),
+            [x, y, z] => Ok(Self([x, y, z])),
+            _ => Err(format!("{} lengths; use one, or three: 0.2,0.2,0.1", lengths.len())),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +162,18 @@ mod tests {
         assert_eq!("150%".parse(), Ok(Ratio(1.5)));
         assert!("a quarter".parse::<Ratio>().unwrap_err().contains("25%"));
         assert!("%".parse::<Ratio>().is_err());
+    }
+
+    #[test]
+    fn cells() {
+        let meters =
+            |text: &str| text.parse::<CellSize>().map(|CellSize(size)| size.map(Length::in_meters));
+        assert_eq!(meters("5cm"), Ok([0.05; 3]));
+        assert_eq!(meters("0.2,20cm, 0.1"), Ok([0.2, 0.2, 0.1]));
+        assert!(meters("0.2,0.1").unwrap_err().starts_with("2 lengths; use one, or three"));
+        for text in ["", "0.2,,0.1", "1,2,three"] {
+            assert!(meters(text).unwrap_err().contains("0.05, 5cm"), "{text}");
+        }
     }
 
     #[test]

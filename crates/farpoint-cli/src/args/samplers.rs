@@ -12,6 +12,9 @@ pub(crate) struct Approximate {
     /// grid: point of a cell to keep; set from --keep, which is also an option of filters.
     #[arg(skip)]
     pub(crate) keep: Option<Keep>,
+    /// grid with --cell: leave out cells of fewer points [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) min_points: Option<u32>,
     /// morton: bits per axis, 1 to 21 [default: 10].
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=21))]
     pub(crate) bits: Option<u32>,

@@ -1,4 +1,4 @@
-//! MCAP bags: `farpoint sample` of every message of a topic, and `farpoint info`.
+//! MCAP bags: `farpoint sample` of every message of some topics, and `farpoint info`.
 //!
 //! `choose` samples one message, `pace` keeps times, `write` writes the output, `report` and `info` print.
 
@@ -10,12 +10,14 @@ mod write;
 
 pub(crate) use info::info;
 
-use crate::args::{self, Approximate, Device, Keep, Reading};
+use crate::args::{self, Device, Reading};
 use crate::check;
 use crate::interrupt;
 use anyhow::{Result, bail, ensure};
 use choose::Chooser;
+use farpoint_io::ReadOptions;
 use farpoint_io::bag::{Bag, bag_files};
+use pace::Pace;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -95,19 +97,20 @@ fn starts_as_mcap(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
 }
 
-/// Samples every message of a topic, and copies everything else.
+/// Samples every message of some topics, and copies everything else.
 pub(crate) fn sample(args: &args::Sample, bag_input: &BagInput) -> Result<()> {
     let output = checked(args, bag_input)?;
     let bags = bag_input.files.iter().map(|file| Bag::open(file)).collect::<Result<Vec<_>, _>>()?;
     let stop = interrupt::defer_exit();
-    let request = args.request()?;
+    let request = args.request_of(ReadOptions::default())?;
     let chooser = Chooser::new(&request);
-    let summary = write::write_all(&request, bag_input, &bags, output, &chooser, stop)?;
+    let names = &args.input.reading.bag.topic;
+    let summary = write::write_all(names, bag_input, &bags, output, &chooser, stop)?;
     let Some(summary) = summary else { interrupt::end() };
     report::print(args, bag_input, output, &summary)?;
-    match summary.pace.unread {
+    match summary.total(Pace::unread) {
         0 => Ok(()),
-        messages => Err(UnreadMessages { messages, total: summary.pace.messages() }.into()),
+        messages => Err(UnreadMessages { messages, total: summary.total(Pace::messages) }.into()),
     }
 }
 
@@ -116,12 +119,10 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
     let gpu = args.place.device == Device::Cuda || args.place.gpu.is_some();
     ensure!(!gpu, "messages are sampled in parallel on the CPU; leave out --device cuda and --gpu");
     check::sample_options(args)?;
-    let Approximate { keep, .. } = &args.approximate;
     let remedy = "is for one message; add --message K, or remove it";
     let unsupported = [
         (args.output.indices.is_some(), "--indices"),
         (args.stats, "--stats"),
-        (*keep == Some(Keep::Centroid), "--keep centroid"),
         (args.spool.is_some(), "--spool"),
         (args.resume, "--resume"),
     ];

@@ -11,7 +11,7 @@ pub(super) struct Pace {
     span: Option<[u64; 2]>,
     /// Numbers of points read, kept, and left out.
     pub(super) points: [u64; 3],
-    pub(super) unread: u64,
+    unread: u64,
     /// Reason why the first unread message could not be read.
     pub(super) reason: Option<String>,
 }
@@ -40,6 +40,10 @@ impl Pace {
                 }
             }
         }
+    }
+
+    pub(super) fn unread(&self) -> u64 {
+        self.unread
     }
 
     pub(super) fn messages(&self) -> u64 {

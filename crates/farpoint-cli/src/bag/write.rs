@@ -8,10 +8,9 @@ use crate::progress::Progress;
 use anyhow::{Result, anyhow, ensure};
 use farpoint_io::bag::{Bag, Rewrite, Stages, Topic};
 use farpoint_io::temporary;
-use farpoint_pipeline::Request;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Approximate memory of a run without `--memory`.
 const MEMORY: u64 = 256 << 20;
@@ -20,50 +19,65 @@ const SHARE: f64 = 0.375;
 
 /// Result of all files.
 pub(super) struct Summary {
-    pub(super) pace: Pace,
+    pub(super) topics: Vec<TopicSummary>,
     pub(super) stages: Stages,
-    pub(super) topic: String,
-    pub(super) encoding: String,
     pub(super) threads: usize,
     /// Messages with fewer usable points than requested.
     pub(super) short: u64,
+    /// Rows that are exactly (0, 0, 0).
+    pub(super) zeros: u64,
 }
 
-/// Writes everything; `None` if it was interrupted.
+/// Result of a topic in all files.
+pub(super) struct TopicSummary {
+    pub(super) name: String,
+    pub(super) encoding: String,
+    pub(super) pace: Pace,
+}
+
+impl Summary {
+    /// Returns the sum of a number of all topics.
+    pub(super) fn total(&self, number: impl Fn(&Pace) -> u64) -> u64 {
+        self.topics.iter().map(|topic| number(&topic.pace)).sum()
+    }
+
+    /// Returns the points read, kept, and left out.
+    pub(super) fn points(&self) -> [u64; 3] {
+        std::array::from_fn(|k| self.total(|pace| pace.points[k]))
+    }
+}
+
+/// Writes everything, with the clouds of these topics sampled; `None` if it was interrupted.
 pub(super) fn write_all(
-    request: &Request,
+    names: &[String],
     bag_input: &BagInput,
     bags: &[Bag],
     output: &Path,
     chooser: &Chooser<'_>,
     stop: &AtomicBool,
 ) -> Result<Option<Summary>> {
-    let first = topic(request, &bags[0])?;
-    let threads = request.place.thread_count();
-    let mut summary = Summary {
+    let topics = cloud_topics(names, &bags[0])?.into_iter().map(|topic| TopicSummary {
+        name: topic.name.clone(),
+        encoding: topic.encoding.clone(),
         pace: Pace::default(),
-        stages: Stages::default(),
-        topic: first.name.clone(),
-        encoding: first.encoding.clone(),
-        threads,
-        short: 0,
-    };
+    });
+    let (threads, stages) = (chooser.request.place.thread_count(), Stages::default());
+    let mut summary = Summary { topics: topics.collect(), stages, threads, short: 0, zeros: 0 };
     let folder = match bag_input.folder {
         true => Some(OutputFolder::new(&bag_input.path, output)?),
         false => None,
     };
-    let messages =
-        bags.iter().filter_map(|bag| topic(request, bag).ok()).map(|topic| topic.messages);
+    let topics = bags.iter().filter_map(|bag| cloud_topics(names, bag).ok()).flatten();
     let progress = Messages {
-        bar: Progress::counting("sampling", &summary.topic, "messages"),
-        total: messages.sum(),
+        total: topics.map(|topic| topic.messages).sum(),
+        bar: Progress::counting("sampling", &listed(&summary), "messages"),
     };
     for (file, bag) in bag_input.files.iter().zip(bags) {
         let target = match &folder {
             Some(folder) => folder.file(file)?,
             None => output.to_owned(),
         };
-        if !write_file(request, bag, &target, (chooser, threads, stop), &mut summary, &progress)? {
+        if !write_file(bag, &target, (chooser, stop), &mut summary, &progress)? {
             return Ok(None);
         }
     }
@@ -71,7 +85,8 @@ pub(super) fn write_all(
     if let Some(folder) = folder {
         folder.finish()?;
     }
-    summary.short = chooser.short.load(std::sync::atomic::Ordering::Relaxed);
+    summary.short = chooser.short.load(Ordering::Relaxed);
+    summary.zeros = chooser.zeros.load(Ordering::Relaxed);
     Ok(Some(summary))
 }
 
@@ -82,34 +97,29 @@ struct Messages {
 
 /// Writes one file; returns true if it was written.
 fn write_file(
-    request: &Request,
     bag: &Bag,
     target: &Path,
-    (chooser, threads, stop): (&Chooser<'_>, usize, &AtomicBool),
+    (chooser, stop): (&Chooser<'_>, &AtomicBool),
     summary: &mut Summary,
     progress: &Messages,
 ) -> Result<bool> {
     let name = bag.name();
     bag.contents().warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
-    // With several files, not each needs messages of the topic.
-    let Some(topic) = bag
-        .contents()
-        .topics
-        .iter()
-        .find(|topic| topic.name == summary.topic && topic.encoding == summary.encoding)
-    else {
-        return Err(anyhow!(
-            "{name}: has no topic {} ({}), as the first file has",
-            summary.topic,
-            summary.encoding
-        ));
+    // With several files, not each needs messages of the topics.
+    let same = |of_first: &TopicSummary| {
+        let TopicSummary { name: topic, encoding, .. } = of_first;
+        let mut all = bag.contents().topics.iter();
+        all.find(|known| known.name == *topic && known.encoding == *encoding).ok_or_else(|| {
+            anyhow!("{name}: has no topic {topic} ({encoding}), as the first file has")
+        })
     };
-    let memory = request.limits.memory.unwrap_or(MEMORY);
-    let rewrite = Rewrite::new(topic, threads, (memory as f64 * SHARE) as u64, stop);
+    let topics = summary.topics.iter().map(same).collect::<Result<Vec<_>>>()?;
+    let memory = chooser.request.limits.memory.unwrap_or(MEMORY);
+    let rewrite = Rewrite::new(&topics, summary.threads, (memory as f64 * SHARE) as u64, stop);
     let choose = |message: &farpoint_io::bag::PointCloud2<'_>| chooser.choose(message);
     let totals = rewrite.write(bag, target, &choose, &mut |cut| {
-        summary.pace.add(cut);
-        progress.bar.count(summary.pace.messages() as usize, progress.total as usize);
+        summary.topics[cut.topic].pace.add(cut);
+        progress.bar.count(summary.total(Pace::messages) as usize, progress.total as usize);
     })?;
     let Some(totals) = totals else { return Ok(false) };
     let file_warnings = &bag.contents().warnings;
@@ -126,11 +136,24 @@ fn write_file(
     Ok(true)
 }
 
-/// Returns the topic that the options name, with clouds.
-fn topic<'a>(request: &Request, bag: &'a Bag) -> Result<&'a Topic> {
-    let name = request.reading.topic.as_deref();
-    let topic = bag.contents().cloud_topic(name);
-    topic.map_err(|error| anyhow!("{}: {error}", bag.name()))
+/// Returns the topics of these names, or the only one with clouds.
+fn cloud_topics<'a>(names: &[String], bag: &'a Bag) -> Result<Vec<&'a Topic>> {
+    let mut topics: Vec<&Topic> = Vec::new();
+    let names = names.iter().map(|name| Some(name.as_str()));
+    for name in names.clone().chain((names.len() == 0).then_some(None)) {
+        let topic = bag.contents().cloud_topic(name);
+        let topic = topic.map_err(|error| anyhow!("{}: {error}", bag.name()))?;
+        if !topics.contains(&topic) {
+            topics.push(topic);
+        }
+    }
+    Ok(topics)
+}
+
+/// Lists the names of the topics.
+pub(super) fn listed(summary: &Summary) -> String {
+    let names: Vec<_> = summary.topics.iter().map(|topic| topic.name.as_str()).collect();
+    names.join(", ")
 }
 
 /// Checks that a folder can be created there.

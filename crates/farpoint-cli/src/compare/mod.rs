@@ -58,7 +58,7 @@ struct Parameters {
 pub(crate) fn run(args: &args::Compare) -> Result<()> {
     check(args)?;
     let path = &args.input.input;
-    let (cloud, _) = input::read(path, &args.input.reading.options())?;
+    let (cloud, _) = input::read(path, &args.input.reading.options()?)?;
     let points = input::prepare(&cloud, path, args.input.rows)?;
     each_precision!(&points, points => compare(points, &cloud, args))
 }

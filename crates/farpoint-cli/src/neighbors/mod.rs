@@ -32,7 +32,7 @@ struct Outcome {
 
 pub(crate) fn run(args: &args::Neighbors) -> Result<()> {
     check(args)?;
-    let reading = args.reading.options();
+    let reading = args.reading.options()?;
     let (cloud, mut read) = input::read(&args.a, &reading)?;
     let other = args.b.as_deref().map(|path| input::read(path, &reading)).transpose()?;
     read += other.as_ref().map_or(0.0, |(_, seconds)| *seconds);

@@ -10,6 +10,7 @@ mod compare;
 mod copc;
 mod errors;
 mod foreign;
+mod grid;
 mod labels;
 mod large;
 mod many;

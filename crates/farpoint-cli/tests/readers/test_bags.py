@@ -96,7 +96,7 @@ def test_every_layout(tmp_path, encoding, name):
     target = str(tmp_path / "out.mcap")
     done = command.run("sample", source, "-n", WANTED, "--drop-zeros", "-o", target, "--json")
     report = json.loads(done.stdout)
-    assert (report["messages"], report["unread"], report["topic"]) == (3, 0, "/lidar")
+    assert (report["messages"], report["unread"], report["topics"][0]["topic"]) == (3, 0, "/lidar")
     assert report["samples"] == sum(len(farthest(points, WANTED)[0]) for points in rows)
     check(source, target, layout, rows)
     # One message as a cloud gives the same rows.

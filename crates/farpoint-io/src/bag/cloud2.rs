@@ -180,7 +180,7 @@ impl<'a> PointCloud2<'a> {
     }
 
     /// The rows with a position: all of x, y, z finite, and with `drop_zeros` not all of them 0. Then the numbers of
-    /// rows without one, and of further rows that are zeros.
+    /// rows without one, and of rows that are zeros.
     pub fn usable(&self, drop_zeros: bool) -> (Vec<u32>, [usize; 2]) {
         let single = self.axes.iter().all(|(_, double)| !double);
         let places = self.axes.map(|(at, _)| at);
@@ -203,9 +203,11 @@ impl<'a> PointCloud2<'a> {
             let place = place(point);
             if !place.iter().all(|value| value.is_finite()) {
                 non_finite += 1;
-            } else if drop_zeros && place == [0.0; 3] {
-                zeros += 1;
-            } else {
+                return;
+            }
+            let zero = place == [0.0; 3];
+            zeros += usize::from(zero);
+            if !(drop_zeros && zero) {
                 rows.push(row);
             }
         });
@@ -227,10 +229,20 @@ impl<'a> PointCloud2<'a> {
     /// # Panics
     /// If there is no such row.
     pub fn with_rows(&self, rows: &[usize], dense: bool) -> Vec<u8> {
-        let length = rows.len() * self.point_step;
+        self.with_points(rows.iter().map(|&row| self.row(row)), dense)
+    }
+
+    /// Returns the message with points of [`PointCloud2::point_step`] bytes in place of its own.
+    pub(super) fn with_points<'b>(
+        &self,
+        points: impl ExactSizeIterator<Item = &'b [u8]>,
+        dense: bool,
+    ) -> Vec<u8> {
+        let count = points.len();
+        let length = count * self.point_step;
         let mut out = Vec::with_capacity(self.message.len() - self.data.len() + length);
         out.extend_from_slice(&self.message[..self.data.start]);
-        let words = [(self.shape_at, 1), (self.shape_at + 4, rows.len())];
+        let words = [(self.shape_at, 1), (self.shape_at + 4, count)];
         let steps = [(self.step_at, length), (self.step_at + 4, length)];
         for (at, value) in words.into_iter().chain(steps) {
             // Not larger than it was, so that it has 32 bits.
@@ -238,7 +250,7 @@ impl<'a> PointCloud2<'a> {
             let bytes = if self.big_message { value.to_be_bytes() } else { value.to_le_bytes() };
             out[at..at + 4].copy_from_slice(&bytes);
         }
-        rows.iter().for_each(|&row| out.extend_from_slice(self.row(row)));
+        points.for_each(|point| out.extend_from_slice(point));
         let dense_at = out.len();
         out.extend_from_slice(&self.message[self.dense_at..]);
         if dense {

@@ -5,7 +5,9 @@ use super::frames::{HEAD, damaged};
 use super::pieces::{Piece, each_record};
 use super::unpack::Unpacker;
 use super::wire::Encoding;
+use crate::cloud::coordinates::Coordinates;
 use crate::error::ParseError;
+use crate::means::Groups;
 use mcap::records::op;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,12 +15,14 @@ use std::time::{Duration, Instant};
 /// Bytes in front of the data of a message: channel, sequence, log time, publish time.
 const MESSAGE_HEAD: usize = 22;
 
-/// The rows of a message that are kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The points of a message that are kept.
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Kept {
     /// Rows of the message, each once, in the order of writing.
     pub rows: Vec<usize>,
+    /// In their place, points that stand for groups of rows, at these positions.
+    pub means: Option<(Groups, Coordinates)>,
     /// Number of rows that could not be kept because they have no position: NaN, infinity, no return.
     pub dropped: usize,
 }
@@ -26,7 +30,12 @@ pub struct Kept {
 impl Kept {
     /// These rows of a message, of which `dropped` others could not be kept.
     pub fn new(rows: Vec<usize>, dropped: usize) -> Kept {
-        Kept { rows, dropped }
+        Kept { rows, means: None, dropped }
+    }
+
+    /// A point for each of these groups of rows of a message, of which `dropped` others could not be kept.
+    pub fn means(groups: Groups, centers: Coordinates, dropped: usize) -> Kept {
+        Kept { rows: Vec::new(), means: Some((groups, centers)), dropped }
     }
 }
 
@@ -34,6 +43,8 @@ impl Kept {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Cut {
+    /// Number of the topic in [`super::Rewrite::topics`].
+    pub topic: usize,
     /// Log time, in nanoseconds.
     pub log_time: u64,
     /// Number of points before and after, and of those that could not be kept.
@@ -55,11 +66,11 @@ pub(super) enum Ready {
     Attachment { at: u64, length: u64 },
 }
 
-/// Does the work on one piece; `channels` are those whose clouds are cut down.
+/// Does the work on one piece; `channels` are those whose clouds are cut down, with the numbers of their topics.
 pub(super) fn cut(
     piece: &Piece,
     unpacker: &mut Unpacker,
-    channels: &BTreeMap<u16, Encoding>,
+    channels: &BTreeMap<u16, (usize, Encoding)>,
     choose: Choose<'_>,
 ) -> Result<Ready, ParseError> {
     let chunked = match piece {
@@ -72,15 +83,15 @@ pub(super) fn cut(
     let start = Instant::now();
     let (mut bytes, mut cuts) = (Vec::new(), Vec::new());
     each_record(piece, unpacker, &mut |opcode, content| {
-        let encoding = match opcode {
+        let topic = match opcode {
             op::MESSAGE => channel(content)?.and_then(|channel| channels.get(&channel)),
             _ => None,
         };
-        match encoding {
+        match topic {
             None => record(&mut bytes, opcode, [content, &[]]),
-            Some(&encoding) => {
+            Some(&topic) => {
                 let (head, message) = content.split_at(MESSAGE_HEAD);
-                let (shorter, cut) = one(encoding, head, message, choose);
+                let (shorter, cut) = one(topic, head, message, choose);
                 record(&mut bytes, opcode, [head, shorter.as_deref().unwrap_or(message)]);
                 cuts.push(cut);
             }
@@ -94,7 +105,7 @@ pub(super) fn cut(
 
 /// Cuts one message; without a shorter form it is passed on.
 fn one(
-    encoding: Encoding,
+    (topic, encoding): (usize, Encoding),
     head: &[u8],
     message: &[u8],
     choose: Choose<'_>,
@@ -102,14 +113,20 @@ fn one(
     let start = Instant::now();
     let done = PointCloud2::parse(encoding, message).and_then(|cloud| {
         let kept = choose(&cloud)?;
-        let points = [cloud.len(), kept.rows.len(), kept.dropped];
-        Ok((cloud.with_rows(&kept.rows, kept.dropped > 0), points))
+        let dense = kept.dropped > 0;
+        let (count, shorter) = match kept.means {
+            None => (kept.rows.len(), cloud.with_rows(&kept.rows, dense)),
+            Some((groups, centers)) => (groups.len(), cloud.with_means(&groups, centers, dense)),
+        };
+        Ok((shorter, [cloud.len(), count, kept.dropped]))
     });
     let log_time = u64::from_le_bytes(head[6..14].try_into().unwrap_or_default());
     let time = start.elapsed();
     match done {
-        Ok((shorter, points)) => (Some(shorter), Cut { log_time, points, time, error: None }),
-        Err(error) => (None, Cut { log_time, points: [0; 3], time, error: Some(error) }),
+        Ok((shorter, points)) => {
+            (Some(shorter), Cut { topic, log_time, points, time, error: None })
+        }
+        Err(error) => (None, Cut { topic, log_time, points: [0; 3], time, error: Some(error) }),
     }
 }
 

@@ -8,10 +8,12 @@ use super::pieces::{each_piece, each_record};
 use super::unpack::Unpacker;
 use crate::ReadOptions;
 use crate::cloud::Cloud;
+use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::Header;
 use crate::cloud::table::{Dimension, Store, Table};
 use crate::error::{Error, ParseError};
 use crate::format::Format;
+use crate::means::Groups;
 use mcap::records::{Record, op};
 use std::path::PathBuf;
 
@@ -110,6 +112,22 @@ fn find(bag: &Bag, channels: &[u16], index: usize) -> Result<Vec<u8>, ParseError
         Ok(found.is_none())
     })?;
     found.ok_or_else(|| damaged("its index counts more messages than it has"))
+}
+
+impl PointCloud2<'_> {
+    /// Returns the message with a point for each group of its rows, at these positions: like
+    /// [`PointCloud2::with_rows`], with fields as [`Cloud::means`] makes them.
+    ///
+    /// # Panics
+    /// If there are not as many positions as groups, or a row is not in the message.
+    pub fn with_means(&self, groups: &Groups, centers: Coordinates, dense: bool) -> Vec<u8> {
+        match cloud(self).means(groups, centers).table {
+            Some(Table { store: Store::Records { bytes, stride }, .. }) => {
+                self.with_points(bytes.chunks_exact(stride), dense)
+            }
+            _ => self.with_rows(&[], dense),
+        }
+    }
 }
 
 /// All rows with all fields.

@@ -31,8 +31,8 @@ const WRITTEN: usize = 1 << 20;
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Rewrite<'a> {
-    /// The topic whose clouds are cut down.
-    pub topic: &'a Topic,
+    /// The topics whose clouds are cut down.
+    pub topics: &'a [&'a Topic],
     /// Number of messages worked on concurrently.
     pub threads: usize,
     /// Largest number of bytes of messages in flight, if each has no more.
@@ -62,12 +62,17 @@ pub struct Stages {
 }
 
 impl<'a> Rewrite<'a> {
-    /// Options for this topic, on `threads` threads, until `stop` is set.
-    pub fn new(topic: &'a Topic, threads: usize, memory: u64, stop: &'a AtomicBool) -> Rewrite<'a> {
-        Rewrite { topic, threads: threads.max(1), memory, stop }
+    /// Options for these topics, on `threads` threads, until `stop` is set.
+    pub fn new(
+        topics: &'a [&'a Topic],
+        threads: usize,
+        memory: u64,
+        stop: &'a AtomicBool,
+    ) -> Rewrite<'a> {
+        Rewrite { topics, threads: threads.max(1), memory, stop }
     }
 
-    /// Writes `bag` to `output`, completely or not at all. `choose` returns the rows of each message of the topic
+    /// Writes `bag` to `output`, completely or not at all. `choose` returns the points of each message of the topics
     /// that are kept; it is called by several threads. `each` is called for every message, in order. Returns `None`
     /// if the work was stopped.
     ///
@@ -170,11 +175,15 @@ impl<'a> Rewrite<'a> {
         })
     }
 
-    fn channels(&self) -> BTreeMap<u16, Encoding> {
-        match self.topic.kind {
-            Kind::Cloud(encoding) => self.topic.channels.iter().map(|&id| (id, encoding)).collect(),
-            _ => BTreeMap::new(),
+    /// Returns the number and the encoding of the topic of each channel.
+    fn channels(&self) -> BTreeMap<u16, (usize, Encoding)> {
+        let mut channels = BTreeMap::new();
+        for (number, topic) in self.topics.iter().enumerate() {
+            if let Kind::Cloud(encoding) = topic.kind {
+                channels.extend(topic.channels.iter().map(|&id| (id, (number, encoding))));
+            }
         }
+        channels
     }
 }
 
@@ -212,7 +221,7 @@ fn work(
     piece_receiver: &Mutex<Receiver<NumberedPiece>>,
     done_sender: &Sender<Done>,
     gate: &Gate<'_>,
-    channels: &BTreeMap<u16, Encoding>,
+    channels: &BTreeMap<u16, (usize, Encoding)>,
     choose: Choose<'_>,
 ) {
     let mut unpacker = Unpacker::new();

@@ -156,7 +156,7 @@ macro_rules! collect_as {
         }
     };
 }
-pub(crate) use collect_as;
+pub(crate) use {collect_as, each};
 
 impl Column {
     /// Returns the number of values.

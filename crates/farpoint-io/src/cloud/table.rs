@@ -151,6 +151,23 @@ impl Table {
         rows: &[usize],
         tokens: Option<&[Vec<&[u8]>]>,
     ) -> Option<Column> {
+        let stored = self.stored_column(dimension, k, rows, tokens)?;
+        Some(match self.dimensions[dimension].scale {
+            Some((scale, offset)) => {
+                Column::F64(parallel::values(stored.len(), |i| stored.get(i) * scale + offset))
+            }
+            None => stored,
+        })
+    }
+
+    /// Like [`Table::column_of`], without the scale of a dimension.
+    pub(crate) fn stored_column(
+        &self,
+        dimension: usize,
+        k: usize,
+        rows: &[usize],
+        tokens: Option<&[Vec<&[u8]>]>,
+    ) -> Option<Column> {
         let s = &self.dimensions[dimension];
         if s.list.is_some() {
             return None;
@@ -163,13 +180,7 @@ impl Table {
             let value = |i: usize| (self.row(rows[i])[s.offset] >> first) & mask;
             return Some(Column::U8(parallel::values(rows.len(), value)));
         }
-        let raw = self.binary_column(dimension, k, rows)?;
-        Some(match s.scale {
-            Some((scale, offset)) => {
-                Column::F64(parallel::values(raw.len(), |i| raw.get(i) * scale + offset))
-            }
-            None => raw,
-        })
+        self.binary_column(dimension, k, rows)
     }
 
     fn binary_column(&self, dimension: usize, k: usize, rows: &[usize]) -> Option<Column> {

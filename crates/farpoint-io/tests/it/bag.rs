@@ -2,10 +2,11 @@
 //! was, byte for byte.
 
 use crate::bags::{
-    self, OUSTER, ZSTD, cloud, drive, files, layouts, message, points, record, records,
+    self, MessageLayout, OUSTER, ZSTD, cloud, drive, files, layouts, message, points, record,
+    records,
 };
 use farpoint_io::bag::{Bag, Cut, Encoding, Kept, Kind, PointCloud2, Rewrite};
-use farpoint_io::{Coordinates, Error, Format, ReadOptions, read_bytes};
+use farpoint_io::{Coordinates, Error, Format, Groups, ReadOptions, read_bytes};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -23,7 +24,8 @@ fn rewritten(file: &[u8], threads: usize) -> Result<(Vec<u8>, Vec<Cut>), Error> 
     let bag = Bag::from_bytes(file.to_vec(), "drive.mcap")?;
     let topic = bag.contents().cloud_topic(None).expect("one topic with clouds").clone();
     let mut cuts = Vec::new();
-    let rewrite = Rewrite::new(&topic, threads, 1 << 20, &GO);
+    let topics = [&topic];
+    let rewrite = Rewrite::new(&topics, threads, 1 << 20, &GO);
     let bytes = rewrite.bytes(&bag, &some, &mut |cut| cuts.push(cut))?;
     Ok((bytes.expect("not stopped"), cuts))
 }
@@ -201,7 +203,8 @@ fn a_file_cut_anywhere_keeps_what_is_whole() {
             };
             assert!(!bag.contents().indexed && bag.contents().warnings.len() == 1);
             let Ok(topic) = bag.contents().cloud_topic(None) else { continue };
-            let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+            let topics = [topic];
+            let rewrite = Rewrite::new(&topics, 2, 1 << 20, &GO);
             let bytes = rewrite.bytes(&bag, &some, &mut |_| {}).unwrap().unwrap();
             let kept = messages(&bytes);
             assert!(all.starts_with(&kept), "{length} bytes of {file:?}");
@@ -225,7 +228,8 @@ fn damage_in_the_middle_is_an_error_and_nothing_is_written() {
         damaged[middle] ^= 0x55;
         let bag = Bag::from_bytes(damaged, "drive.mcap").unwrap();
         let topic = bag.contents().cloud_topic(None).unwrap();
-        let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+        let topics = [topic];
+        let rewrite = Rewrite::new(&topics, 2, 1 << 20, &GO);
         let error = rewrite.write(&bag, &output, &some, &mut |_| {}).unwrap_err().to_string();
         assert!(error.contains("drive.mcap: MCAP, byte "), "{error}");
         assert!(error.contains("mcap recover"), "{error}");
@@ -268,7 +272,8 @@ fn a_stop_leaves_nothing() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         Ok(Kept::default())
     };
-    let rewrite = Rewrite::new(topic, 2, 1 << 20, &stop);
+    let topics = [topic];
+    let rewrite = Rewrite::new(&topics, 2, 1 << 20, &stop);
     assert!(rewrite.write(&bag, &output, &choose, &mut |_| {}).unwrap().is_none());
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);
 }
@@ -278,7 +283,8 @@ fn work_that_panics_is_an_error() {
     let clouds = vec![cloud(&OUSTER, 30, 0)];
     let bag = Bag::from_bytes(drive(&ZSTD, "cdr", &clouds), "drive.mcap").unwrap();
     let topic = bag.contents().cloud_topic(None).unwrap();
-    let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+    let topics = [topic];
+    let rewrite = Rewrite::new(&topics, 2, 1 << 20, &GO);
     let error = rewrite.bytes(&bag, &|_| panic!("a bug"), &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("chunk"), "{error}");
 }
@@ -401,4 +407,88 @@ fn declared_sizes_beyond_the_file_are_refused() {
     assert!(found.messages == 0 && !found.warnings.is_empty(), "{found:?}");
     assert!(Bag::open(Path::new("/nowhere/x.mcap")).is_err());
     assert!(Bag::from_bytes(b"PK".to_vec(), "x").err().unwrap().to_string().contains("MCAP"));
+}
+
+/// Fields of a point of 48 bytes: intensity (float32), t (uint32), rgb (float32, packed), bytes between.
+const FIELDS: MessageLayout =
+    MessageLayout { more: &[("intensity", 16, 7), ("t", 20, 6), ("rgb", 26, 7)], ..OUSTER };
+
+#[test]
+fn fields_of_groups_are_averaged_in_either_byte_order() {
+    for big in [false, true] {
+        let layout = MessageLayout { big: [big; 2], ..FIELDS };
+        let (f32s, u32s) = match big {
+            true => {
+                (f32::to_be_bytes as fn(f32) -> [u8; 4], u32::to_be_bytes as fn(u32) -> [u8; 4])
+            }
+            false => {
+                (f32::to_le_bytes as fn(f32) -> [u8; 4], u32::to_le_bytes as fn(u32) -> [u8; 4])
+            }
+        };
+        let mut seed = 3;
+        let mut row = |x: f64, intensity: f32, t: u32, rgb: u32, ring: u8| {
+            let mut bytes = bags::record(&layout, [x, 1.0, -1.0], &mut seed);
+            bytes[16..20].copy_from_slice(&f32s(intensity));
+            bytes[20..24].copy_from_slice(&u32s(t));
+            bytes[26..30].copy_from_slice(&u32s(rgb));
+            bytes[47] = ring;
+            bytes
+        };
+        let rows = [
+            row(0.0, 1.0, u32::MAX, 0xff_00_10, 7),
+            row(9.0, 5.0, 3, 0x01_02_03, 1),
+            row(0.5, 2.0, u32::MAX - 1, 0x00_01_11, 9),
+            row(1.0, 4.5, u32::MAX - 2, 0x00_02_12, 9),
+        ];
+        let bytes = message(&layout, &rows);
+        let parsed = PointCloud2::parse(Encoding::Cdr, &bytes).unwrap();
+        let groups = Groups::new(&[3, 1], &[0, 1, 0, 0], |row| row);
+        let centers = Coordinates::F32(vec![[0.5, 1.0, -1.0], [9.0, 1.0, -1.0]]);
+        let made = parsed.with_means(&groups, centers, false);
+        // Bytes that no field names are those of the first point.
+        let mut first = rows[0].clone();
+        first[0..4].copy_from_slice(&f32s(0.5));
+        first[16..20].copy_from_slice(&f32s(2.5));
+        first[20..24].copy_from_slice(&u32s(u32::MAX - 1));
+        first[26..30].copy_from_slice(&u32s(0x55_01_11));
+        first[47] = 9;
+        assert!(made == message(&layout, &[first, rows[1].clone()]), "big-endian: {big}");
+    }
+    // Fields that overlap coordinates leave them alone.
+    let layout = MessageLayout { point_step: 12, ..OUSTER };
+    let bytes = cloud(&layout, 40, 2);
+    let parsed = PointCloud2::parse(Encoding::Cdr, &bytes).unwrap();
+    let (rows, _) = parsed.usable(true);
+    let groups = Groups::new(&[rows.len() as u32], &vec![0; rows.len()], |k| rows[k] as usize);
+    let made = parsed.with_means(&groups, Coordinates::F32(vec![[1.0, 2.0, 3.0]]), true);
+    let made = PointCloud2::parse(Encoding::Cdr, &made).unwrap();
+    assert_eq!(made.coordinates(), Coordinates::F32(vec![[1.0, 2.0, 3.0]]));
+}
+
+#[test]
+fn several_topics_are_cut_in_one_run() {
+    let clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 300, k)).collect();
+    let bag = Bag::from_bytes(bags::two_lidars(&clouds, &clouds[..2]), "two.mcap").unwrap();
+    let names = ["/rear", "/front"];
+    let topics = names.map(|name| bag.contents().cloud_topic(Some(name)).unwrap());
+    let mut cuts = Vec::new();
+    let both = Rewrite::new(&topics, 2, 1 << 20, &GO);
+    let both = both.bytes(&bag, &some, &mut |cut| cuts.push(cut.topic)).unwrap().unwrap();
+    assert_eq!([0, 1].map(|topic| cuts.iter().filter(|cut| **cut == topic).count()), [2, 4]);
+    // One after the other gives the same messages.
+    let mut bytes = bag;
+    for name in names {
+        let topic = bytes.contents().cloud_topic(Some(name)).unwrap().clone();
+        let topics = [&topic];
+        let rewrite = Rewrite::new(&topics, 2, 1 << 20, &GO);
+        let one = rewrite.bytes(&bytes, &some, &mut |_| {}).unwrap().unwrap();
+        bytes = Bag::from_bytes(one, "one.mcap").unwrap();
+    }
+    // In the order of the file, which is that of each topic.
+    let messages = |file: &[u8]| -> Vec<_> {
+        records(file).into_iter().filter(|(op, _)| *op == MESSAGE).map(|(_, data)| data).collect()
+    };
+    let rewrite = Rewrite::new(&[], 1, 1 << 20, &GO);
+    let unchanged = rewrite.bytes(&bytes, &some, &mut |_| {}).unwrap().unwrap();
+    assert!(messages(&both) == messages(&unchanged));
 }

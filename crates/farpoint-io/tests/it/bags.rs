@@ -28,6 +28,8 @@ pub struct MessageLayout {
     pub dense: bool,
     /// Its length moves everything behind it.
     pub frame: &'static str,
+    /// Fields besides x, y, z and ring, with their places and types.
+    pub more: &'static [(&'static str, usize, u8)],
 }
 
 /// The layout of Ouster's driver.
@@ -42,6 +44,7 @@ pub const OUSTER: MessageLayout = MessageLayout {
     row_step: None,
     dense: true,
     frame: "os_lidar",
+    more: &[],
 };
 
 /// Every layout that is read.
@@ -141,12 +144,10 @@ pub fn message(layout: &MessageLayout, records: &[Vec<u8>]) -> Vec<u8> {
     out.u32(width as u32);
     let kind = if layout.double { 8 } else { 7 };
     let fields = [("x", layout.places[0]), ("y", layout.places[1]), ("z", layout.places[2])];
-    out.u32(4);
-    for (name, at, kind) in fields.into_iter().map(|(name, at)| (name, at, kind)).chain([(
-        "ring",
-        layout.point_step - 1,
-        2,
-    )]) {
+    out.u32(4 + layout.more.len() as u32);
+    let fields = fields.into_iter().map(|(name, at)| (name, at, kind));
+    let fields = fields.chain([("ring", layout.point_step - 1, 2)]);
+    for (name, at, kind) in fields.chain(layout.more.iter().copied()) {
         out.string(name);
         out.u32(at as u32);
         out.bytes.push(kind);
@@ -302,4 +303,27 @@ pub fn records(file: &[u8]) -> Vec<(u8, Vec<u8>)> {
         }
     }
     all
+}
+
+/// A drive with a lidar in front and one behind, whose messages are these.
+pub fn two_lidars(front: &[Vec<u8>], rear: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut writer = mcap::Writer::new(&mut bytes).unwrap();
+    let schema = writer.add_schema("sensor_msgs/msg/PointCloud2", "ros2msg", b"x").unwrap();
+    for (topic, clouds) in [("/front", front), ("/rear", rear)] {
+        let channel_id = writer.add_channel(schema, topic, "cdr", &BTreeMap::new()).unwrap();
+        for (k, cloud) in clouds.iter().enumerate() {
+            let time = k as u64 * 100_000_000;
+            let header = MessageHeader {
+                channel_id,
+                sequence: k as u32,
+                log_time: time,
+                publish_time: time,
+            };
+            writer.write_to_known_channel(&header, cloud).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    drop(writer);
+    bytes.into_inner()
 }

@@ -12,6 +12,7 @@ mod copc;
 mod damaged;
 mod large_text;
 mod las_formats;
+mod means;
 mod merge;
 mod mesh;
 mod nodes;

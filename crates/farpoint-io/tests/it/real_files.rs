@@ -121,7 +121,8 @@ fn the_bag_is_read() {
     let bag = Bag::open(&path).unwrap();
     let topic = bag.contents().cloud_topic(None).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let rewrite = Rewrite::new(topic, 2, 1 << 26, &stop);
+    let topics = [topic];
+    let rewrite = Rewrite::new(&topics, 2, 1 << 26, &stop);
     let mut zeros = Vec::new();
     let choose = |message: &farpoint_io::bag::PointCloud2<'_>| {
         let (rows, [non_finite, zeros]) = message.usable(true);

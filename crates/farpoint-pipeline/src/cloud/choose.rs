@@ -7,7 +7,7 @@ use farpoint_io::{Cloud, Filter};
 use std::borrow::Cow;
 
 /// A larger share of rows that are exactly (0, 0, 0) causes a warning.
-const MANY_ZEROS: f64 = 0.01;
+pub const MANY_ZEROS: f64 = 0.01;
 
 /// Selects the points of a cloud by `rows`. `name` is that of the file, for the notes to `watch`.
 ///
@@ -44,6 +44,7 @@ pub(crate) fn report_rows(
     watch: &dyn Watch,
 ) {
     let many = zeros as f64 > MANY_ZEROS * all as f64;
+    let (rows, zero_rows) = (all as u64, zeros as u64);
     let [all, unusable, empty] = [all, bad, zeros].map(count);
     if bad > 0 {
         watch.warn(&format!(
@@ -54,11 +55,17 @@ pub(crate) fn report_rows(
         watch
             .note(&format!("{name}: {empty} of {all} rows are exactly (0, 0, 0) and are left out"));
     } else if many {
-        watch.warn(&format!(
-            "{name}: {empty} of {all} rows are exactly (0, 0, 0), which some sensors write for \
-             'no return'; --drop-zeros leaves them out"
-        ));
+        watch.warn(&zeros_kept(name, zero_rows, rows));
     }
+}
+
+/// Returns the warning that `zeros` of `all` rows are kept.
+pub fn zeros_kept(name: &str, zeros: u64, all: u64) -> String {
+    let [zeros, all] = [zeros, all].map(count);
+    format!(
+        "{name}: {zeros} of {all} rows are exactly (0, 0, 0), which some sensors write for 'no return'; --drop-zeros \
+         leaves them out"
+    )
 }
 
 /// Reports the offset that was subtracted before sampling in single precision.

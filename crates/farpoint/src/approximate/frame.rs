@@ -42,10 +42,6 @@ impl<'a, T: Scalar> Frame<'a, T> {
         self.cloud.axes[axis][point].to_f64() * self.unit - self.low[axis]
     }
 
-    pub(super) fn side(&self, axis: usize) -> f64 {
-        self.sides[axis]
-    }
-
     /// Returns the longest side.
     pub(super) fn longest(&self) -> f64 {
         self.sides.iter().fold(0.0, |a: f64, b| a.max(*b))

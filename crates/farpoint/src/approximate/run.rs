@@ -1,10 +1,11 @@
 //! From an [`ApproximateSampler`] and points to a sample: check, copy, run the method.
 
+use super::grid::Grid;
 use super::watch::Watch;
 use super::work::Run;
 use super::{
-    ApproximateSample, ApproximateSampler, Centroids, Details, Method, fastpoint, grid, morton,
-    npdu, random,
+    ApproximateSample, ApproximateSampler, Centroids, Details, Method, fastpoint, morton, npdu,
+    random,
 };
 use crate::cloud::WorkingCopy;
 use crate::fps::selection::Request;
@@ -12,7 +13,7 @@ use crate::memory;
 use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
 use crate::unwind::caught;
-use crate::{Amount, Cpu, Error, Observer, Points, Scalar, Start, Statistics};
+use crate::{Amount, Cpu, Error, Level, Observer, Points, Scalar, Start, Statistics, Voxels, simd};
 
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
 const SMALL: usize = 1 << 14;
@@ -26,18 +27,27 @@ compiled_once! {
         observer: Option<Observer<'b>>,
     ) -> Result<ApproximateSample, Error> {
         let threads = check(cpu, sampler, points.len())?;
-        caught(|| on_threads(threads, || sample_here(sampler, points, threads, observer)))
+        let level = simd::choose(cpu.level)?;
+        let place = (level, threads);
+        caught(|| on_threads(threads, || sample_here(sampler, points, place, observer)))
     }
 }
 
 fn sample_here<T: Scalar>(
     sampler: &ApproximateSampler,
     points: &dyn Points<T>,
-    threads: usize,
+    (level, threads): (Level, usize),
     observer: Option<Observer<'_>>,
 ) -> Result<ApproximateSample, Error> {
     let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
-    let watch = Watch::new(observer, goal.max_count(&cloud));
+    let (dropped, count) = (points.len() - cloud.len, goal.max_count(&cloud));
+    let watch = Watch::new(observer, count);
+    if let Method::Grid { keep } = sampler.method
+        && count > 0
+    {
+        let grid = Grid::new((cloud, points), goal.cell(), (level, threads), watch)?;
+        return Ok(ApproximateSample { dropped, ..grid.sample(count, keep)? });
+    }
     let (chosen, details, statistics) = {
         let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
         let (chosen, details) = choose(&mut run, sampler.method, &goal)?;
@@ -47,7 +57,7 @@ fn sample_here<T: Scalar>(
         indices: memory::collected(chosen.into_iter().map(|point| cloud.row(point))),
         method: sampler.method,
         details,
-        dropped: points.len() - cloud.len,
+        dropped,
         statistics,
     })
 }
@@ -75,16 +85,22 @@ fn centroids_here<T: Scalar>(
         return Err(Error::NotForMethod { what, method });
     }
     let threads = check(cpu, sampler, points.len())?;
+    let level = simd::choose(cpu.level)?;
     on_threads(threads, || {
         let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
-        let watch = Watch::new(observer, goal.max_count(&cloud));
-        let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
-        let mut made = match goal {
-            Goal::Cell(cell) => grid::centroids_by_cell(&mut run, points.dim(), cell),
-            Goal::Count { count, .. } => grid::centroids_by_count(&mut run, points.dim(), count),
-        }?;
-        made.dropped = points.len() - cloud.len;
-        Ok(made)
+        let (dropped, count) = (points.len() - cloud.len, goal.max_count(&cloud));
+        let watch = Watch::new(observer, count);
+        if count == 0 {
+            return Ok(Centroids {
+                coordinates: Vec::new(),
+                dims: points.dim(),
+                counts: Vec::new(),
+                inverse: memory::filled(points.len(), Voxels::<T>::NONE),
+                cell: 0.0,
+                dropped,
+            });
+        }
+        Grid::new((cloud, points), goal.cell(), (level, threads), watch)?.centroids(count)
     })
 }
 
@@ -95,14 +111,13 @@ fn choose<T: Scalar>(
     goal: &Goal,
 ) -> Result<(Vec<u32>, Details), Error> {
     let (count, starts) = match (method, goal) {
-        (Method::Grid { keep }, Goal::Cell(cell)) => return grid::by_cell(run, *cell, keep),
         (_, Goal::Cell(_)) => return Err(no_cell(method)),
         (_, Goal::Count { count: 0, .. }) => return Ok((Vec::new(), Details::None)),
         (_, Goal::Count { count, starts }) => (*count, &starts[..]),
     };
     match method {
         Method::Random { seed } => Ok((random::sample(run, count, seed)?, Details::None)),
-        Method::Grid { keep } => grid::by_count(run, count, keep),
+        Method::Grid { .. } => unreachable!("grids have no order of choice"),
         Method::Morton { bits } => Ok((morton::sample(run, count, bits)?, Details::None)),
         Method::Npdu { window, order } => {
             npdu::sample(run, &npdu::Parameters { count, starts, window, order })
@@ -190,6 +205,14 @@ impl Goal {
         let start = sampler.start.as_ref().unwrap_or(&Start::First);
         let Request { limit, starts, .. } = Request::new(cloud, input_rows, sampler.amount, start)?;
         Ok(Self::Count { count: limit, starts })
+    }
+
+    /// Returns the cell size, if one is given.
+    fn cell(&self) -> Option<f64> {
+        match self {
+            Self::Cell(cell) => Some(*cell),
+            Self::Count { .. } => None,
+        }
     }
 
     /// Returns the maximum number of points chosen.

@@ -22,10 +22,11 @@ pub enum Method {
     },
     /// One point of each occupied cell of a cubic grid. Approximate: no point is farther from
     /// the sample than a cell's diagonal, but two kept points may be near each other. Needs no
-    /// order. A cell size determines M. A count gives exactly M: the largest cell that leaves
+    /// order. A cell size determines M: its cells are the voxels of [`crate::VoxelGrid`], counted from 0.
+    /// A count gives exactly M: the largest cell that leaves
     /// at least M points is found by bisection, until there are at most a thousandth more, of
     /// which those at even positions in index order are kept; if duplicates leave fewer whatever the
-    /// cell, points of lowest index not yet kept are added.
+    /// cell, points of lowest index not yet kept are added. These cells are counted from the lowest corner of the cloud.
     Grid {
         /// Point of a cell that is kept.
         keep: Keep,

@@ -8,13 +8,13 @@ use crate::{Scalar, VoxelGrid, Voxels, threads};
 use std::cmp::Ordering;
 
 /// Points by voxel.
-pub(super) struct Groups {
+pub(crate) struct Groups {
     /// Voxel of each point, or `NONE`.
-    pub(super) of: Vec<u32>,
+    pub(crate) of: Vec<u32>,
     /// Number of points of each voxel.
-    pub(super) counts: Vec<u32>,
+    pub(crate) counts: Vec<u32>,
     /// First point of each voxel.
-    pub(super) first: Vec<u32>,
+    pub(crate) first: Vec<u32>,
 }
 
 const NONE: u32 = Voxels::<f32>::NONE;
@@ -23,7 +23,7 @@ const NONE: u32 = Voxels::<f32>::NONE;
 const AXES: usize = 3;
 
 impl Groups {
-    pub(super) fn new(Numbers { of, first }: Numbers) -> Self {
+    pub(crate) fn new(Numbers { of, first }: Numbers) -> Self {
         let mut counts = memory::zeros(first.len());
         of.iter().for_each(|&voxel| counts[voxel as usize] += 1);
         Self { of, counts, first }
@@ -83,7 +83,7 @@ impl Groups {
     }
 
     /// Returns the point of each voxel that is nearest to its center.
-    pub(super) fn nearest_to_center<T: Scalar>(&self, cloud: &Prepared<T>) -> Vec<u32> {
+    pub(crate) fn nearest_to_center<T: Scalar>(&self, cloud: &Prepared<T>) -> Vec<u32> {
         let half = T::from_f64(0.5);
         let mut best = memory::filled(self.counts.len(), (T::INFINITY, NONE));
         self.for_each(|point, voxel| {
@@ -100,7 +100,7 @@ impl Groups {
     }
 
     /// Returns the random point of each voxel; `cells` has `dims` numbers for each.
-    pub(super) fn random(&self, seed: u64, cells: &[i32], dims: usize) -> Vec<u32> {
+    pub(crate) fn random(&self, seed: u64, cells: &[i32], dims: usize) -> Vec<u32> {
         let cell = |voxel: usize| &cells[voxel * dims..][..dims];
         let place = |(voxel, &count)| random_place(seed, cell(voxel), count);
         // Number of points of the voxel to pass over.
@@ -116,7 +116,7 @@ impl Groups {
     }
 
     /// Returns the means of the coordinates of each voxel.
-    pub(super) fn means<T: Scalar>(&self, cloud: &Prepared<T>, threads: usize) -> Vec<T> {
+    pub(crate) fn means<T: Scalar>(&self, cloud: &Prepared<T>, threads: usize) -> Vec<T> {
         let (dims, voxels) = (cloud.dims(), self.counts.len());
         let mut means = memory::zeros(voxels * dims);
         // A part of the voxels per thread: each thread reads the voxels of all points from its first one on.

@@ -6,10 +6,11 @@ use crate::simd::{self, Kernel, Program, Simd};
 use crate::{Level, Scalar, threads};
 
 /// A key for each point; points of one cell have one key.
-pub(super) struct Keys {
-    pub(super) all: Aligned<u64>,
+pub(crate) struct Keys {
+    pub(crate) all: Aligned<u64>,
     /// True if points of one key are in one cell; keys then sort like cells.
     pub(super) unique: bool,
+    /// Places of the cells in keys; none if each distinct position is a cell.
     axes: Vec<Axis>,
 }
 
@@ -41,7 +42,7 @@ const BLOCK: usize = 1 << 10;
 
 impl Keys {
     /// Computes the keys of all points: the numbers of their cells side by side if they fit in 64 bits, else a hash.
-    pub(super) fn new<T: Scalar>(cloud: &Prepared<T>, level: Level, threads: usize) -> Self {
+    pub(crate) fn new<T: Scalar>(cloud: &Prepared<T>, level: Level, threads: usize) -> Self {
         // The first axis has the highest bits, so that keys sort like cells.
         let mut axes = memory::with_capacity(cloud.dims());
         let mut sum = 0;
@@ -61,8 +62,22 @@ impl Keys {
         Self { all, unique, axes }
     }
 
-    /// Returns the cells of these points, one point after another.
-    pub(super) fn cells<T: Scalar>(&self, cloud: &Prepared<T>, points: &[u32]) -> Vec<i32> {
+    /// Computes a hash of the position of each point: each distinct position is a cell, without a number.
+    pub(crate) fn of_positions<T: Scalar>(cloud: &Prepared<T>, threads: usize) -> Self {
+        let mut all = Aligned::new(cloud.points(), 0);
+        threads::for_each_chunk(&mut all, CHUNK, threads, |chunk, keys| {
+            for axis in 0..cloud.dims() {
+                for (key, x) in keys.iter_mut().zip(&cloud.axis(axis)[chunk * CHUNK..]) {
+                    // Adding 0 takes the sign from -0.
+                    *key = mixed(*key, (x.to_f64() + 0.0).to_bits());
+                }
+            }
+        });
+        Self { all, unique: false, axes: Vec::new() }
+    }
+
+    /// Returns the cells of these points, one point after another; nothing for positions.
+    pub(crate) fn cells<T: Scalar>(&self, cloud: &Prepared<T>, points: &[u32]) -> Vec<i32> {
         let mut cells = memory::zeros(points.len() * self.axes.len());
         for (cells, &point) in cells.chunks_exact_mut(self.axes.len().max(1)).zip(points) {
             let point = point as usize;
@@ -76,10 +91,22 @@ impl Keys {
 
     /// Returns whether two points of one key are in one cell.
     #[inline(always)]
-    pub(super) fn same<T: Scalar>(&self, cloud: &Prepared<T>, a: u32, b: u32) -> bool {
+    pub(crate) fn same<T: Scalar>(&self, cloud: &Prepared<T>, a: u32, b: u32) -> bool {
         let cell = |point: u32, axis| cloud.cell_at(axis, point as usize).0;
-        self.unique || (0..cloud.dims()).all(|axis| cell(a, axis) == cell(b, axis))
+        let value = |point: u32, axis| cloud.axis(axis)[point as usize];
+        let same = |axis| match self.axes.is_empty() {
+            true => value(a, axis) == value(b, axis),
+            false => cell(a, axis) == cell(b, axis),
+        };
+        self.unique || (0..cloud.dims()).all(same)
     }
+}
+
+/// Adds a number to a hash.
+#[inline(always)]
+fn mixed(hash: u64, number: u64) -> u64 {
+    let mixed = (hash ^ number).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    mixed ^ mixed >> 32
 }
 
 /// Computes the keys of some points, from `first` on.
@@ -117,9 +144,7 @@ impl<T: Scalar> Kernel<T> for Fill<'_, T> {
                     }
                 } else {
                     for (key, &x) in keys.iter_mut().zip(values) {
-                        let mixed = *key ^ u64::from(cell(x) as u32);
-                        let mixed = mixed.wrapping_mul(0xd6e8_feb8_6659_fd93);
-                        *key = mixed ^ mixed >> 32;
+                        *key = mixed(*key, u64::from(cell(x) as u32));
                     }
                 }
             }

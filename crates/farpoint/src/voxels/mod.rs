@@ -16,8 +16,8 @@
 //! `keys` of cells, their `numbering`, and what stands for the `groups`.
 
 mod device;
-mod groups;
-mod keys;
+pub(crate) mod groups;
+pub(crate) mod keys;
 pub(crate) mod numbering;
 pub(crate) mod prepared;
 pub mod reference;

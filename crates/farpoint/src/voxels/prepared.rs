@@ -20,6 +20,8 @@ pub struct Prepared<T> {
     input_rows: usize,
     size: Vec<T>,
     origin: Vec<T>,
+    /// Lowest and highest coordinate of each axis.
+    ends: Vec<(T, T)>,
     cells: Vec<RangeInclusive<i32>>,
 }
 
@@ -83,7 +85,18 @@ impl<T: Scalar> Prepared<T> {
     ) -> Result<Self, Error> {
         job.check()?;
         let cloud = WorkingCopy::new(points, job.non_finite, threads)?;
-        let (dims, input_rows) = (points.dim(), points.len());
+        let mut prepared = Self::unfitted(job, cloud, points.dim(), points.len())?;
+        prepared.fit()?;
+        Ok(prepared)
+    }
+
+    /// Like [`Prepared::new`], of a copied cloud of `input_rows` rows, without cells.
+    pub(crate) fn unfitted(
+        job: &VoxelGrid,
+        cloud: WorkingCopy<T>,
+        dims: usize,
+        input_rows: usize,
+    ) -> Result<Self, Error> {
         let (size, origin) = job.on_axes(dims)?;
         let ends = |axis: usize| match cloud.low.get(axis).zip(cloud.high.get(axis)) {
             Some((low, high)) => (*low, *high),
@@ -92,21 +105,44 @@ impl<T: Scalar> Prepared<T> {
         let ends: Vec<(T, T)> = (0..dims).map(ends).collect();
         // Adding 0 takes the sign from -0.
         let origin = origin.unwrap_or_else(|| ends.iter().map(|ends| ends.0 + T::ZERO).collect());
-        let mut prepared = Self { cloud, dims, input_rows, size, origin, cells: Vec::new() };
-        for (axis, (low, high)) in ends.into_iter().enumerate() {
+        Ok(Self { cloud, dims, input_rows, size, origin, ends, cells: Vec::new() })
+    }
+
+    /// Finds the lowest and highest cell of each axis.
+    pub(crate) fn fit(&mut self) -> Result<(), Error> {
+        self.cells.clear();
+        for axis in 0..self.dims {
             // No step of a cell's formula falls as the coordinate rises, so all cells lie between these two.
-            let both = [low, high].map(|x| prepared.cell(axis, x));
-            match both {
-                [Some(low), Some(high)] => prepared.cells.push(low..=high),
-                _ => return Err(prepared.out_of_range(axis)),
+            let (low, high) = self.ends[axis];
+            match [low, high].map(|x| self.cell(axis, x)) {
+                [Some(low), Some(high)] => self.cells.push(low..=high),
+                _ => return Err(self.out_of_range(axis)),
             }
         }
-        Ok(prepared)
+        Ok(())
+    }
+
+    /// Sets the edge length of all axes; returns whether the cells fit in 32 bits.
+    pub(crate) fn resize(&mut self, size: f64) -> bool {
+        let size = T::from_f64(size);
+        self.size.fill(size);
+        size > T::ZERO && size.is_finite() && self.fit().is_ok()
+    }
+
+    /// Returns the length of the longest side of the box around the cloud.
+    pub(crate) fn longest(&self) -> f64 {
+        let side = |(low, high): &(T, T)| high.to_f64() - low.to_f64();
+        self.ends.iter().map(side).fold(0.0, f64::max)
     }
 
     /// Returns the number of remaining points.
     pub fn points(&self) -> usize {
         self.cloud.len
+    }
+
+    /// Returns the input row of a point.
+    pub(crate) fn row(&self, point: u32) -> usize {
+        self.cloud.row(point)
     }
 
     /// Returns the number of coordinates of a point.
@@ -170,7 +206,7 @@ impl<T: Scalar> Prepared<T> {
         let at = self.axis(axis).iter().position(|&x| self.cell(axis, x).is_none()).unwrap_or(0);
         Error::VoxelOutOfRange {
             axis,
-            row: self.cloud.row(at as u32),
+            row: self.row(at as u32),
             coordinate: self.axis(axis)[at].to_f64(),
             size: self.size[axis].to_f64(),
             origin: self.origin[axis].to_f64(),
@@ -189,7 +225,7 @@ impl<T: Scalar> Prepared<T> {
                 inverse
             }
         };
-        let rows = memory::collected(chosen.iter().map(|&point| self.cloud.row(point) as u32));
+        let rows = memory::collected(chosen.iter().map(|&point| self.row(point) as u32));
         let (dims, origin) = (self.dims, self.origin);
         Voxels { inverse, counts, rows, coordinates, cells, dims, origin, dropped }
     }

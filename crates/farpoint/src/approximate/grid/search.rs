@@ -1,8 +1,6 @@
 //! Search for the cell size with a given number of occupied cells.
 
-use super::cells;
-use crate::approximate::frame::Frame;
-use crate::approximate::work::Run;
+use super::Grid;
 use crate::{Error, Scalar};
 
 /// Maximum number of cell sizes tried between one that leaves enough points and twice that.
@@ -28,44 +26,39 @@ pub(super) struct Found {
 }
 
 /// State of the search: the best sizes so far on either side of the count.
-struct Search<'a, 'b, 'c, 'd, T> {
-    run: &'a mut Run<'b, 'c, T>,
-    frame: &'a Frame<'d, T>,
+struct Search<'a, 'b, T> {
+    grid: &'a mut Grid<'b, T>,
     count: usize,
     above: Candidate,
     below: Candidate,
 }
 
-/// Searches for the cell size with `count` occupied cells, at least one.
-pub(super) fn find<T: Scalar>(
-    run: &mut Run<'_, '_, T>,
-    frame: &Frame<'_, T>,
-    count: usize,
-) -> Result<Found, Error> {
-    let all = Candidate { size: 0.0, cells: cells::count(run, frame, 0.0)? };
-    if all.cells <= count {
-        return Ok(Found { above: 0.0, below: 0.0 });
+impl<T: Scalar> Grid<'_, T> {
+    /// Searches for the cell size with `count` occupied cells, at least one.
+    pub(super) fn find(&mut self, count: usize) -> Result<Found, Error> {
+        let all = Candidate { size: 0.0, cells: self.count(0.0)?.unwrap_or(0) };
+        if all.cells <= count {
+            return Ok(Found { above: 0.0, below: 0.0 });
+        }
+        let one = Candidate { size: self.cloud.longest() * 2.0, cells: 1 };
+        if count == 1 {
+            // The extent of a cloud may overflow.
+            let above = if self.cloud.resize(one.size) { one.size } else { 0.0 };
+            return Ok(Found { above, below: one.size });
+        }
+        let mut search = Search { grid: self, count, above: all, below: one };
+        search.run()?;
+        Ok(Found { above: search.above.size, below: search.below.size })
     }
-    let size = frame.longest() * 2.0;
-    let one = Candidate { size: if size > 0.0 { size } else { 1.0 }, cells: 1 };
-    if count == 1 {
-        return Ok(Found { above: one.size, below: one.size });
-    }
-    let mut search = Search { run, frame, count, above: all, below: one };
-    search.run()?;
-    Ok(Found { above: search.above.size, below: search.below.size })
 }
 
-impl<T: Scalar> Search<'_, '_, '_, '_, T> {
+impl<T: Scalar> Search<'_, '_, T> {
     fn run(&mut self) -> Result<(), Error> {
-        // From one cell down to sizes that leave enough points.
+        // From one cell down to sizes that leave enough points, or are too small for cells of 32 bits.
         let mut high = self.below.size;
-        let mut size = self.frame.longest() / (self.count as f64).sqrt();
+        let mut size = 0.5 * high / (self.count as f64).sqrt();
         let mut low = loop {
-            if size < f64::MIN_POSITIVE {
-                return Ok(());
-            }
-            let candidate = self.try_size(size)?;
+            let Some(candidate) = self.try_size(size)? else { return Ok(()) };
             if candidate.cells >= self.count {
                 break candidate;
             }
@@ -81,14 +74,13 @@ impl<T: Scalar> Search<'_, '_, '_, '_, T> {
 
     /// Doubles a size that leaves enough points while it does.
     fn coarsen(&mut self, mut found: Candidate) -> Result<Candidate, Error> {
-        loop {
-            let next = self.cells(2.0 * found.size)?;
-            if next.cells < self.count {
-                self.keep_if_better(found);
-                return Ok(found);
-            }
+        while let Some(next) = self.cells(2.0 * found.size)?
+            && next.cells >= self.count
+        {
             found = next;
         }
+        self.keep_if_better(found);
+        Ok(found)
     }
 
     /// Tries sizes between one that leaves enough points and one that does not.
@@ -106,7 +98,7 @@ impl<T: Scalar> Search<'_, '_, '_, '_, T> {
                 0 => guess.clamp(low.size + margin, high - margin),
                 _ => half_way,
             };
-            let candidate = self.try_size(middle)?;
+            let Some(candidate) = self.try_size(middle)? else { break };
             if candidate.cells >= self.count {
                 low = candidate;
             } else {
@@ -116,14 +108,15 @@ impl<T: Scalar> Search<'_, '_, '_, '_, T> {
         Ok(())
     }
 
-    fn try_size(&mut self, size: f64) -> Result<Candidate, Error> {
+    /// Returns the number of cells of a size; `None` if they do not fit in 32 bits.
+    fn try_size(&mut self, size: f64) -> Result<Option<Candidate>, Error> {
         let candidate = self.cells(size)?;
-        self.keep_if_better(candidate);
+        candidate.into_iter().for_each(|candidate| self.keep_if_better(candidate));
         Ok(candidate)
     }
 
-    fn cells(&mut self, size: f64) -> Result<Candidate, Error> {
-        Ok(Candidate { size, cells: cells::count(self.run, self.frame, size)? })
+    fn cells(&mut self, size: f64) -> Result<Option<Candidate>, Error> {
+        Ok(self.grid.count(size)?.map(|cells| Candidate { size, cells }))
     }
 
     /// Keeps a size if it is nearer to the count than the best on its side.

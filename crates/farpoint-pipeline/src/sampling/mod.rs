@@ -1,15 +1,20 @@
 //! A sampler with all its options, exact or approximate, run on the chosen device: the one place where files are
 //! sampled in memory.
 
+mod cells;
+
+pub use cells::Chosen;
+
 use crate::merged::Joined;
 use crate::{DeviceOptions, InputPoints, Method, each_chosen};
+use cells::{centroids, voxels};
 use farpoint::approximate::{ApproximateSampler, Details};
 use farpoint::{
     Amount, Cpu, Device, Level, Matcher, Measured, NonFinite, Progress, Sample, Sampler, Scalar,
-    Start, Statistics,
+    Start, Statistics, VoxelGrid,
 };
 use farpoint_cuda::Gpus;
-use farpoint_io::{Cloud, Column, Coordinates};
+use farpoint_io::{Coordinates, Groups};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -24,8 +29,10 @@ pub enum Job {
     Exact(Sampler),
     /// Rows of the cloud by another method.
     Approximate(ApproximateSampler),
-    /// Positions that are not points of the cloud.
+    /// Positions that are not points of the cloud, at most a number of them.
     Centroids(ApproximateSampler),
+    /// Rows of the cloud, or positions, by cells of a size.
+    Voxels(VoxelGrid),
 }
 
 impl Job {
@@ -45,18 +52,23 @@ impl Job {
         }
     }
 
-    /// Returns the rows that it chooses of points, on a CPU.
+    /// Returns what it chooses of points, on a CPU.
     ///
     /// # Errors
     /// Same as [`Sampler::sample`].
-    pub fn rows<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+    pub fn choose<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         &self,
         points: &P,
         cpu: &Cpu,
-    ) -> Result<Vec<usize>, farpoint::Error> {
+    ) -> Result<Chosen, farpoint::Error> {
         Ok(match self {
-            Self::Exact(job) => job.on(cpu).sample(points)?.indices,
-            Self::Approximate(job) | Self::Centroids(job) => job.on(cpu).sample(points)?.indices,
+            Self::Exact(job) => Chosen::Rows(job.on(cpu).sample(points)?.indices),
+            Self::Approximate(job) => Chosen::Rows(job.on(cpu).sample(points)?.indices),
+            Self::Centroids(job) => {
+                let made = job.on(cpu).centroids(points)?;
+                Chosen::means(points, &made.coordinates, &made.counts, &made.inverse)
+            }
+            Self::Voxels(job) => Chosen::voxels(job, points, job.on(cpu).downsample(points)?),
         })
     }
 
@@ -83,6 +95,10 @@ impl Job {
             }
             Self::Centroids(job) => {
                 each_chosen!(input, _all, some => centroids(&job, some, place, observer))
+                    .map_err(text)?
+            }
+            Self::Voxels(job) => {
+                each_chosen!(input, all, some => voxels(&job, all, some, place, observer))
                     .map_err(text)?
             }
         };
@@ -144,34 +160,9 @@ fn approximate<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         ran_on: RanOn::Cpu { threads: place.thread_count(), level: None },
         exact: false,
         dropped: sample.dropped,
-        made: None,
+        means: None,
         details: named(&sample.details),
         statistics: Some(figures(&sample.statistics)),
-        seconds,
-    })
-}
-
-fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
-    job: &ApproximateSampler,
-    points: &P,
-    place: &DeviceOptions,
-    observer: Observer<'_>,
-) -> Result<Outcome, farpoint::Error> {
-    let start = Instant::now();
-    let made = job.on(&place.as_cpu()).observe(&mut |step| observer(step)).centroids(points)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let rows: &[[T; 3]] = made.coordinates.as_chunks().0;
-    Ok(Outcome {
-        indices: (0..rows.len()).collect(),
-        distances: Vec::new(),
-        covering_radius: covering_radius(points, rows)?,
-        algorithm: "grid, centroids".into(),
-        ran_on: RanOn::Cpu { threads: place.thread_count(), level: None },
-        exact: false,
-        dropped: made.dropped,
-        made: Some(centroid_cloud(rows, made.counts)),
-        details: vec![("cell".into(), json!(made.cell))],
-        statistics: None,
         seconds,
     })
 }
@@ -191,17 +182,6 @@ pub fn covering_radius<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     Ok(nearest.max_distance().to_f64())
 }
 
-/// Returns a cloud of centroids, with a column `points`: the number of points that each stands for.
-fn centroid_cloud<T: Scalar>(rows: &[[T; 3]], counts: Vec<u32>) -> Cloud {
-    let coordinates = match size_of::<T>() {
-        4 => Coordinates::F32(rows.iter().map(|row| row.map(|x| x.to_f64() as f32)).collect()),
-        _ => Coordinates::F64(rows.iter().map(|row| row.map(T::to_f64)).collect()),
-    };
-    let mut cloud = Cloud::new(coordinates);
-    cloud.add_column("points", Column::U32(counts));
-    cloud
-}
-
 /// A sample of either precision, and facts about its computation.
 #[derive(Debug)]
 pub struct Outcome {
@@ -219,8 +199,8 @@ pub struct Outcome {
     pub exact: bool,
     /// Number of rows left out.
     pub dropped: usize,
-    /// Points that are not of the input; `indices` are its rows then.
-    pub made: Option<Cloud>,
+    /// Groups of rows, and the positions that stand for them; `indices` are the numbers of the groups then.
+    pub means: Option<(Groups, Coordinates)>,
     /// Properties of the sample that the sampler reports, under names that fit a table.
     pub details: Vec<(String, Value)>,
     /// Counters and timings, if requested, under names that fit a table.
@@ -302,7 +282,7 @@ impl Outcome {
             ran_on: RanOn::Cpu { threads: 0, level: None },
             exact: false,
             dropped: 0,
-            made: None,
+            means: None,
             details: Vec::new(),
             statistics: None,
             seconds: 0.0,
@@ -325,7 +305,7 @@ impl Outcome {
             ran_on,
             exact: true,
             dropped: sample.dropped,
-            made: None,
+            means: None,
             details: Vec::new(),
             statistics: sample.statistics.as_ref().map(figures),
             seconds,
