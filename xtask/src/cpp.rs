@@ -24,6 +24,9 @@ const EXAMPLES: [(&str, &str); 5] = [
 
 const TESTS: &str = "bindings/cpp/tests";
 
+/// The package of the ROS 2 node.
+const ROS2: &str = "bindings/cpp/examples/ros2";
+
 /// Libraries of this machine, and folders.
 struct Setting {
     /// Folder of everything, `target/cpp`.
@@ -63,17 +66,18 @@ pub(crate) fn check() -> Result<Vec<String>> {
     valgrind(&setting, &mut skipped)?;
     consumers::check(&setting.folder, &setting.prefix, &mut skipped)?;
     snippets::check(&setting, &mut skipped)?;
+    ros2(&setting, &mut skipped)?;
     debian_package(&setting, &mut skipped)?;
     Ok(skipped)
 }
 
-/// Checks the versions in package.xml, and the size of the kernels in all texts.
+/// Checks the versions in both package.xml, and the size of the kernels in all texts.
 fn texts_agree() -> Result<()> {
-    let package = fs::read_to_string("package.xml")?;
     let version = format!("<version>{}</version>", workspace_version()?);
     let cargo = format!("version_gte=\"{}\">cargo<", of_workspace("rust-version")?);
-    for text in [version, cargo] {
-        ensure!(package.contains(&text), "package.xml does not say {text}");
+    let node = format!("{ROS2}/package.xml");
+    for (file, text) in [("package.xml", &version), ("package.xml", &cargo), (&node, &version)] {
+        ensure!(fs::read_to_string(file)?.contains(text), "{file} does not say {text}");
     }
     let megabytes = fs::metadata(sizes::ARCHIVE)?.len() as f64 / 1e6;
     let weight = format!("kernels of {megabytes:.0} MB");
@@ -217,7 +221,7 @@ fn valgrind(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
         skipped.push("valgrind runs what g++ compiled, and that is not installed".into());
         return Ok(());
     }
-    for name in ["points", "calls", "pointcloud2"] {
+    for name in ["points", "calls", "pointcloud2", "ros2_node"] {
         let mut command = Command::new("valgrind");
         command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
         command.arg("--errors-for-leak-kinds=definite,indirect");
@@ -225,6 +229,16 @@ fn valgrind(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
         run(command.arg(build.join(format!("test_{name}"))))?;
     }
     Ok(())
+}
+
+/// Builds the node's package with ROS 2; without it, the tests compile the node against classes of the same shape.
+fn ros2(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
+    if std::env::var_os("AMENT_PREFIX_PATH").is_none() {
+        skipped.push("the node's package by ROS 2 (source its setup.bash)".into());
+        return Ok(());
+    }
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", setting.prefix.display());
+    configure_and_build(Path::new(ROS2), &setting.folder.join("ros2"), &[prefix])
 }
 
 /// Runs `cpack -G DEB`, and checks the contents of the package.

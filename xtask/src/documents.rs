@@ -1,6 +1,6 @@
 //! The documents name only files that exist, and the commands in them run.
 
-use crate::process::{program, run, target_folder};
+use crate::process::{build_as_tests, run, target_folder};
 use anyhow::{Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,17 +50,22 @@ pub(crate) fn blocks<'a>(text: &'a str, language: &'a str) -> impl Iterator<Item
 }
 
 /// Documents whose commands are run.
-const COMMANDS: [&str; 5] = [
+const COMMANDS: [&str; 6] = [
     "README.md",
     "docs/quick-start.md",
     "docs/guide/command-line.md",
     "docs/guide/thin-a-scan.md",
     "docs/guide/level-of-detail.md",
+    "docs/guide/robotics.md",
 ];
+
+/// Example that makes the bag of these documents.
+const BAG: &str = "ouster_bag";
 
 /// Runs the command line examples of the documents, each as it stands there.
 pub(crate) fn run_commands() -> Result<Vec<String>> {
-    let program = std::path::absolute(program()?)?;
+    let outputs = std::path::absolute(build_as_tests(&["--example", BAG])?)?;
+    let program = outputs.join(format!("farpoint{}", std::env::consts::EXE_SUFFIX));
     let others = std::env::var_os("PATH").unwrap_or_default();
     let folders = program.parent().map(Path::to_path_buf).into_iter();
     let path = std::env::join_paths(folders.chain(std::env::split_paths(&others)))?;
@@ -69,6 +74,8 @@ pub(crate) fn run_commands() -> Result<Vec<String>> {
         std::fs::remove_dir_all(&folder)?;
     }
     std::fs::create_dir_all(&folder)?;
+    let mut bag = Command::new(outputs.join("examples").join(BAG));
+    run(bag.args(["2", "drive.mcap"]).current_dir(&folder))?;
     let mut commands = 0;
     for document in COMMANDS {
         let text = std::fs::read_to_string(document)?;

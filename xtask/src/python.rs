@@ -20,8 +20,16 @@ const OLDEST_PYTHON: &str = "(3, 10)";
 /// Requirements of the tests, and packages that make more of them run where they can be installed.
 /// typing-extensions is a dependency on Python 3.10 only.
 const NEEDED: [&str; 3] = ["numpy", "pytest", "typing-extensions"];
-const WANTED: [&str; 6] =
-    ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict", "torch_geometric>=2.8"];
+const WANTED: [&str; 8] = [
+    "tqdm",
+    "scipy",
+    "matplotlib",
+    "fpsample>=1.0.2",
+    "array-api-strict",
+    "torch_geometric>=2.8",
+    "small_gicp>=1.0",
+    "kiss-icp>=1.3",
+];
 /// Starts processes: the tests that need it, `test_ray*.py`, are a run of their own, so that a hanging one does not
 /// hold up the others. They use pipes, signals and `/proc`.
 const RAY: &str = "ray>=2.40";

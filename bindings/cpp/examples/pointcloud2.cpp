@@ -1,6 +1,7 @@
 // A callback that thins PointCloud2 messages, as a ROS node has it. Here main() plays the sensor.
 //
-// In a ROS 2 node, include <sensor_msgs/msg/point_cloud2.hpp>; in a ROS 1 node <sensor_msgs/PointCloud2.h>.
+// In a ROS 2 node, include <sensor_msgs/msg/point_cloud2.hpp>; in a ROS 1 node <sensor_msgs/PointCloud2.h>. A whole ROS 2
+// node: ros2/src/thin.cpp.
 #if defined(FARPOINT_ROS1)
 #include <sensor_msgs/PointCloud2.h>
 using PointCloud2 = sensor_msgs::PointCloud2;

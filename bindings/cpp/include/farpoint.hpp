@@ -32,6 +32,22 @@ namespace farpoint {
 /// The version of the library: "0.1.0".
 inline std::string version() { return farpoint_version(); }
 
+/// Starts the pool of this process with threads of these names, processors and scheduling: for programs with real-time
+/// demands, before any other call of several threads. A call works on the calling thread, too, whose processor and
+/// priority are the caller's to set.
+///
+/// @throws Error  the pool has been started, or the system refuses the options: nothing is started then
+inline void start_threads(const ThreadOptions& options) {
+    auto c = detail::sized<farpoint_thread_options>();
+    c.threads = options.threads;
+    c.name = options.name.c_str();
+    c.cpus = options.cpus.empty() ? nullptr : options.cpus.data();
+    c.cpu_count = options.cpus.size();
+    c.scheduling = static_cast<farpoint_scheduling>(options.scheduling);
+    c.priority = options.priority;
+    detail::check(farpoint_start_threads(&c));
+}
+
 }  // namespace farpoint
 
 #endif

@@ -178,6 +178,16 @@ TEST(progress_and_canceling) {
     }
 }
 
+// The pool is started once.
+TEST(threads_of_the_pool) {
+    farpoint::ThreadOptions options;
+    options.cpus = {-1};
+    CHECK_THROWS(invalid_argument, "cpus has -1", farpoint::start_threads(options));
+    const auto cloud = clouds::random<float>(30000, 9);
+    CHECK(sample(cloud, 2000).size() == 2000);
+    CHECK_THROWS(invalid_argument, "has been started", farpoint::start_threads({}));
+}
+
 // A deadline and a canceled call return the beginning of the complete sample.
 TEST(early_ends) {
     const auto cloud = clouds::random<float>(30000, 9);

@@ -23,21 +23,23 @@ GUIDES = REPOSITORY / "docs" / "guide"
         (GUIDES / "level-of-detail.md", 1),
         (GUIDES / "network-input.md", 3),
         (GUIDES / "python.md", 3),
+        (GUIDES / "robotics.md", 2),
     ],
 )
 def test_examples_work_as_printed(document, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= least
-    torch = importlib.util.find_spec("torch")
-    names, left_out = {}, 0
+    missing = [name for name in ("torch", "kiss_icp", "small_gicp") if importlib.util.find_spec(name) is None]
+    names, left_out = {}, []
     for block in blocks:
-        if torch is None and ("torch" in block):
-            left_out += 1
-            continue
-        exec(compile(block, str(document), "exec"), names)
+        needed = [name for name in missing if name in block]
+        if needed:
+            left_out.append(needed[0])
+        else:
+            exec(compile(block, str(document), "exec"), names)
     if left_out:
-        pytest.skip(f"{left_out} of {len(blocks)} examples: torch is not installed")
+        pytest.skip(f"{len(left_out)} of {len(blocks)} examples: no {', '.join(sorted(set(left_out)))}")
 
 
 def test_files_named_are_there():

@@ -82,6 +82,19 @@ pub enum farpoint_instruction_set {
 }
 pub use farpoint_instruction_set::*;
 
+/// Scheduling of the threads of the pool by the system.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum farpoint_scheduling {
+    /// That of the thread which starts the pool.
+    FARPOINT_SCHEDULING_INHERITED = 0,
+    /// SCHED_FIFO: a thread runs until it waits.
+    FARPOINT_SCHEDULING_FIFO = 1,
+    /// SCHED_RR: threads of equal priority take turns.
+    FARPOINT_SCHEDULING_ROUND_ROBIN = 2,
+}
+pub use farpoint_scheduling::*;
+
 /// Handling of rows with NaN or infinity.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,6 +254,7 @@ enumerations!(
     farpoint_scalar,
     farpoint_device,
     farpoint_instruction_set,
+    farpoint_scheduling,
     farpoint_non_finite,
     farpoint_amount,
     farpoint_approximate_method,

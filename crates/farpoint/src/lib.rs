@@ -45,7 +45,8 @@
 //!
 //! # Threads, memory, forks
 //!
-//! Unless [`Cpu::threads`] is set, work runs on the current rayon pool; clouds of fewer than 16,384
+//! Unless [`Cpu::threads`] is set, work runs on the current rayon pool (`ThreadOptions` sets names, processors and
+//! scheduling of the global one); clouds of fewer than 16,384
 //! points are sampled by the calling thread and start no pool. A process that was forked after a call has the
 //! parent's pool but none of its threads; there, work runs on a pool that is made after the fork.
 //!
@@ -109,6 +110,8 @@ pub use result::{
 pub use scalar::Scalar;
 #[doc(hidden)]
 pub use scalar::number::EitherPrecision;
+#[cfg(feature = "rayon")]
+pub use threads::{Scheduling, ThreadOptions};
 pub use voxels::VoxelDevice;
 
 /// The examples of the README, which are tested as documentation.

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use std::fs;
 use std::process::Command;
 
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/cpp.md"];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/cpp.md", "docs/guide/robotics.md"];
 
 pub(super) fn check(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
     let mut compiled = 0;

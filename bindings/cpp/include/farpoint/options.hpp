@@ -38,6 +38,30 @@ enum class NonFinite : std::int32_t {
     skip = FARPOINT_NON_FINITE_SKIP,
 };
 
+/// Scheduling of the threads of the pool by the system.
+enum class Scheduling : std::int32_t {
+    /// That of the thread which starts the pool.
+    inherited = FARPOINT_SCHEDULING_INHERITED,
+    /// SCHED_FIFO: a thread runs until it waits.
+    fifo = FARPOINT_SCHEDULING_FIFO,
+    /// SCHED_RR: threads of equal priority take turns.
+    round_robin = FARPOINT_SCHEDULING_ROUND_ROBIN,
+};
+
+/// Options of the threads of the pool, for `start_threads`.
+struct ThreadOptions {
+    /// Number of threads. 0: one per entry of `cpus` or, without any, per core.
+    std::size_t threads = 0;
+    /// Thread `k` is named `name-k`; Linux cuts names to 15 bytes.
+    std::string name = "farpoint";
+    /// Processors, from 0: thread `k` runs on `cpus[k % cpus.size()]` alone. Empty: on any. Linux only.
+    std::vector<std::int32_t> cpus;
+    /// Linux only.
+    Scheduling scheduling = Scheduling::inherited;
+    /// Priority, 1 to 99, of `fifo` and `round_robin`.
+    std::int32_t priority = 0;
+};
+
 /// Norm of distances.
 enum class Norm : std::int32_t {
     /// Sum of absolute differences.

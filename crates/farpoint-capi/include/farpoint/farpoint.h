@@ -145,6 +145,35 @@ typedef int32_t farpoint_status;
 #endif // __cplusplus
 
 /**
+ * Scheduling of the threads of the pool by the system.
+ */
+enum farpoint_scheduling
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * That of the thread which starts the pool.
+     */
+    FARPOINT_SCHEDULING_INHERITED = 0,
+    /**
+     * SCHED_FIFO: a thread runs until it waits.
+     */
+    FARPOINT_SCHEDULING_FIFO = 1,
+    /**
+     * SCHED_RR: threads of equal priority take turns.
+     */
+    FARPOINT_SCHEDULING_ROUND_ROBIN = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum farpoint_scheduling farpoint_scheduling;
+#else
+typedef int32_t farpoint_scheduling;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Device of a call.
  */
 enum farpoint_device
@@ -662,6 +691,51 @@ typedef struct farpoint_points {
      */
     const struct farpoint_index *index;
 } farpoint_points;
+
+/**
+ * Options of the threads of the pool, of which there is one in a process.
+ *
+ * @code
+ * int32_t cpus[] = {2, 3};
+ * farpoint_thread_options options = {0};
+ * options.size = sizeof options;
+ * options.cpus = cpus;
+ * options.cpu_count = 2;
+ * options.scheduling = FARPOINT_SCHEDULING_FIFO;
+ * options.priority = 50;
+ * farpoint_start_threads(&options);
+ * @endcode
+ */
+typedef struct farpoint_thread_options {
+    /**
+     * `sizeof(farpoint_thread_options)`: gives the library the caller's version.
+     */
+    size_t size;
+    /**
+     * Number of threads. 0: one per entry of `cpus` or, without any, per core.
+     */
+    size_t threads;
+    /**
+     * Thread `k` is named `name-k`; systems cut names, Linux to 15 bytes. NULL: "farpoint".
+     */
+    const char *name;
+    /**
+     * Processors, from 0: thread `k` runs on `cpus[k % cpu_count]` alone. NULL: on any. Linux only.
+     */
+    const int32_t *cpus;
+    /**
+     * Number of `cpus`.
+     */
+    size_t cpu_count;
+    /**
+     * FARPOINT_SCHEDULING_INHERITED or another. Linux only.
+     */
+    farpoint_scheduling scheduling;
+    /**
+     * Priority, 1 to 99, of FARPOINT_SCHEDULING_FIFO and FARPOINT_SCHEDULING_ROUND_ROBIN.
+     */
+    int32_t priority;
+} farpoint_thread_options;
 
 /**
  * Progress of a call.
@@ -1723,6 +1797,17 @@ const char *farpoint_last_error(void);
  * numbers.
  */
 const char *farpoint_status_name(farpoint_status status);
+
+/**
+ * Starts the pool with threads of these names, processors and scheduling: for programs with real-time demands, before any
+ * other call of several threads. A call works on the calling thread, too, whose processor and priority are the caller's
+ * to set.
+ *
+ * @param options  options of the pool; not NULL
+ * @return FARPOINT_OK; FARPOINT_INVALID_ARGUMENT if the pool has been started or the system refuses the options, in
+ *         which case nothing is started
+ */
+farpoint_status farpoint_start_threads(const struct farpoint_thread_options *options);
 
 /**
  * Samples a cloud by exact farthest point sampling.

@@ -1,10 +1,11 @@
-//! Versions and errors.
+//! Versions, errors and threads.
 
-use crate::arguments::number;
+use crate::arguments::{number, structure};
 use crate::constants::{
     FARPOINT_VERSION_MAJOR, FARPOINT_VERSION_MINOR, FARPOINT_VERSION_PATCH, farpoint_status,
 };
-use crate::status;
+use crate::options::farpoint_thread_options;
+use crate::status::{self, entry};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
@@ -40,4 +41,22 @@ pub extern "C" fn farpoint_last_error() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn farpoint_status_name(status: MaybeUninit<farpoint_status>) -> *const c_char {
     status::name(number(status)).as_ptr()
+}
+
+/// Starts the pool with threads of these names, processors and scheduling: for programs with real-time demands, before any
+/// other call of several threads. A call works on the calling thread, too, whose processor and priority are the caller's
+/// to set.
+///
+/// @param options  options of the pool; not NULL
+/// @return FARPOINT_OK; FARPOINT_INVALID_ARGUMENT if the pool has been started or the system refuses the options, in
+///         which case nothing is started
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_start_threads(
+    options: *const farpoint_thread_options,
+) -> farpoint_status {
+    // SAFETY: the header requires options as large as they say.
+    entry(|| unsafe {
+        structure(options)?.options()?.start()?;
+        Ok(())
+    })
 }

@@ -12,12 +12,15 @@ mod search;
 
 mod voxel;
 
+mod thread;
+
 pub use approximate::farpoint_approximate_options;
 pub use matching::farpoint_match_options;
 pub use run::farpoint_run_options;
 pub(crate) use run::run;
 pub use sample::farpoint_sample_options;
 pub use search::farpoint_search_options;
+pub use thread::farpoint_thread_options;
 pub use voxel::farpoint_voxel_options;
 
 use crate::arguments::{list, lookup, text};

@@ -197,9 +197,29 @@ static void forked(void) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* The pool is started once, with the threads that are asked for. */
+static void own_threads(void) {
+    int32_t cpus[] = {0, -1};
+    farpoint_thread_options options = {0};
+    INVALID(farpoint_start_threads(NULL), "NULL");
+    options.size = sizeof options;
+    options.threads = 3;
+    options.name = "turns";
+    options.cpus = cpus;
+    options.cpu_count = 2;
+    INVALID(farpoint_start_threads(&options), "cpus has -1");
+    options.cpu_count = 0;
+    options.scheduling = FARPOINT_SCHEDULING_FIFO;
+    INVALID(farpoint_start_threads(&options), "priority 0");
+    options.scheduling = FARPOINT_SCHEDULING_INHERITED;
+    CHECK(farpoint_start_threads(&options) == FARPOINT_OK);
+    INVALID(farpoint_start_threads(&options), "has been started");
+}
+
 int main(int count, char **arguments) {
     xyz = cloud_of(0, COUNT, 7);
     one_thread_starts_none();
+    own_threads();
     progress_and_canceling(0);
     if (!is_slow(count, arguments)) {
         calls_within_calls();

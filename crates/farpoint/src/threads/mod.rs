@@ -1,9 +1,12 @@
 //! Execution on the calling thread, or, with the feature `rayon`, on a pool of threads.
 
+mod contention;
 #[cfg(feature = "rayon")]
 mod forked;
 #[cfg(feature = "rayon")]
 mod grants;
+#[cfg(feature = "rayon")]
+mod options;
 #[cfg(feature = "rayon")]
 mod pool;
 #[cfg(not(feature = "rayon"))]
@@ -14,6 +17,8 @@ mod wait;
 
 #[cfg(feature = "rayon")]
 pub use grants::{granted, granted_here, granted_of};
+#[cfg(feature = "rayon")]
+pub use options::{Scheduling, ThreadOptions};
 #[cfg(feature = "rayon")]
 pub use pool::start;
 #[cfg(feature = "rayon")]

@@ -16,7 +16,8 @@ use std::sync::OnceLock;
 pub fn start() {
     static GLOBAL: OnceLock<bool> = OnceLock::new();
     // An error without a source: it was there before.
-    let global = || match ThreadPoolBuilder::new().build_global() {
+    let named = || ThreadPoolBuilder::new().thread_name(|k| format!("farpoint-{k}"));
+    let global = || match named().build_global() {
         Ok(()) => true,
         Err(error) => error.source().is_none(),
     };

@@ -5,10 +5,10 @@
 //! finds in its cache the data of the step before; members that finish their own share take from the others'.
 //! Helpers are not waited for, neither when they come nor when they go: a step ends when all of its tasks
 //! are done, and one thread can do them all. Only a task that a helper has begun is waited for.
-//! If such a wait is long, the machine has other work for its cores: the team goes on with a quarter of
-//! its members for twice as long as it waited, the next time for four times as long, and so on: if that
-//! was chance little is lost, and if it was not, little time is spent on waiting.
+//! If such a wait is long, the machine has other work for its cores: this team and the following go on with a quarter of
+//! the members for a while (`contention`).
 
+use super::contention;
 use super::helpers;
 use super::steps::{OVER, Steps};
 use super::wait::Waits;
@@ -52,9 +52,13 @@ impl Check {
 const RUN: usize = 1 << 13;
 
 impl Team {
-    /// Creates a team of up to `threads` members, not more than there are cores.
+    /// Creates a team of up to `threads` members, not more than there are cores, or than share work on a busy machine.
     pub(crate) fn new(threads: usize) -> Self {
-        if threads == 1 { Self::single() } else { Self::oversubscribed(threads.min(cores())) }
+        if threads == 1 {
+            return Self::single();
+        }
+        contention::readmit();
+        Self::oversubscribed(threads.min(cores()).min(contention::limit()))
     }
 
     /// Creates a team of the calling thread alone.

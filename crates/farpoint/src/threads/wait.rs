@@ -1,26 +1,28 @@
-//! Waiting for other members of a [`super::Team`]: spinning, then letting other threads go first.
+//! Waiting for other members of a [`super::Team`]: spinning, then letting other threads go first, then sleeping.
 
+use super::contention::{self, switches};
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::thread::yield_now;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{sleep, yield_now};
 use std::time::{Duration, Instant};
 
 /// Polls before a member lets other threads go first, and before it sleeps: some 30 us and 300.
 pub(super) const SPINS: u32 = 700;
 pub(super) const YIELDS: u32 = 400;
 
-/// Minimum length of a long wait for others, which is also twice as long as the step until then.
+/// Minimum length of a long wait for others, to which twice the length of the step until then is added.
 const LONG_WAIT: Duration = Duration::from_millis(2);
+
+/// The same if other threads took cores of this process meanwhile; the length of the step is added once.
+const TAKEN_WAIT: Duration = Duration::from_millis(1);
+
+/// Sleep between two looks in a long wait.
+const NAP: Duration = Duration::from_micros(100);
 
 /// Members that take part in steps, and failures of tasks.
 pub(super) struct Participation {
     /// Number of members of the team.
     size: usize,
-    /// Members from this number on sit out.
-    limit: AtomicUsize,
-    /// End of the limit, in nanoseconds after `begin`.
-    limit_ends: AtomicU64,
-    begin: Instant,
     /// Number of long waits so far.
     long_waits: AtomicU32,
     /// True if a task of the current step has panicked.
@@ -29,19 +31,12 @@ pub(super) struct Participation {
 
 impl Participation {
     pub(super) fn new(size: usize) -> Self {
-        Self {
-            size,
-            limit: AtomicUsize::new(size),
-            limit_ends: AtomicU64::new(0),
-            begin: Instant::now(),
-            long_waits: AtomicU32::new(0),
-            failed: AtomicBool::new(false),
-        }
+        Self { size, long_waits: AtomicU32::new(0), failed: AtomicBool::new(false) }
     }
 
     /// Returns the number of members that do not sit out.
     pub(super) fn limit(&self) -> usize {
-        self.limit.load(Ordering::Relaxed)
+        contention::limit().min(self.size)
     }
 
     pub(super) fn long_waits(&self) -> u32 {
@@ -50,22 +45,13 @@ impl Participation {
 
     /// Readmits those who sit out, if it is time; returns whether it was.
     pub(super) fn readmit(&self) -> bool {
-        let out = self.limit.load(Ordering::Relaxed) < self.size;
-        let over =
-            || self.begin.elapsed() > Duration::from_nanos(self.limit_ends.load(Ordering::Relaxed));
-        if out && over() {
-            self.limit.store(self.size, Ordering::Relaxed);
-            return true;
-        }
-        false
+        self.limit() < self.size && contention::readmit()
     }
 
     /// Records that one of `members` members waited for others for `waited`.
     fn record_long_wait(&self, waited: Duration, members: usize) {
-        let times = 2 << self.long_waits.fetch_add(1, Ordering::Relaxed).min(6);
-        let ends = (self.begin.elapsed() + times * waited).as_nanos() as u64;
-        self.limit_ends.store(ends, Ordering::Relaxed);
-        self.limit.store((members / 4).max(1), Ordering::Relaxed);
+        self.long_waits.fetch_add(1, Ordering::Relaxed);
+        contention::record(waited, members);
     }
 }
 
@@ -97,8 +83,8 @@ impl<'a> Waits<'a> {
 pub(crate) struct Wait<'a> {
     waits: Waits<'a>,
     polls: u32,
-    /// Time of the first yield.
-    since: Option<Instant>,
+    /// Time of the first yield, and the number of times that other threads had taken a core of this process until then.
+    since: Option<(Instant, i64)>,
 }
 
 impl Wait<'_> {
@@ -110,19 +96,26 @@ impl Wait<'_> {
             spin_loop();
             return true;
         }
-        self.since.get_or_insert_with(Instant::now);
-        yield_now();
+        self.give_way();
         !self
             .waits
             .participation
             .is_some_and(|participation| participation.failed.load(Ordering::Relaxed))
     }
 
+    #[cold]
+    fn give_way(&mut self) {
+        let (since, _) = *self.since.get_or_insert_with(|| (Instant::now(), switches()));
+        if since.elapsed() < LONG_WAIT { yield_now() } else { sleep(NAP) }
+    }
+
     /// Ends the wait. If it was long, the team gets smaller.
     pub(crate) fn end(self) {
-        if let (Some(since), Some(participation)) = (self.since, self.waits.participation) {
-            let waited = since.elapsed();
-            if waited > LONG_WAIT + 2 * (since - self.waits.begin) {
+        if let (Some((since, before)), Some(participation)) = (self.since, self.waits.participation)
+        {
+            let (waited, step) = (since.elapsed(), since - self.waits.begin);
+            let taken = || waited > TAKEN_WAIT + step && switches() > before;
+            if waited > LONG_WAIT + 2 * step || taken() {
                 participation.record_long_wait(waited, self.waits.members);
             }
         }

@@ -1,26 +1,41 @@
-//! Numbers of cases: all if `FARPOINT_THOROUGH=1` is set, else about a fifth of the same, in the same
-//! order.
+//! Numbers of cases: about a fifth of all, in the same order; twice as many if `FARPOINT_THOROUGH=1` is set, and all if
+//! `FARPOINT_THOROUGH=all` is, as before a release; half as many with `few`, as under emulation.
 #![allow(dead_code, reason = "the tests of each crate use a part")]
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// Returns whether all cases run.
+/// Tenths of all cases that run.
+fn tenths() -> usize {
+    match std::env::var("FARPOINT_THOROUGH").as_deref() {
+        Ok("all") => 10,
+        Ok("1") => 4,
+        Ok("few") => 1,
+        _ => 2,
+    }
+}
+
+/// Returns whether more cases run than in a quick run.
 pub(crate) fn thorough() -> bool {
-    std::env::var_os("FARPOINT_THOROUGH").is_some_and(|value| value == "1")
+    tenths() > 2
 }
 
-/// Returns `all`, or a fifth of it.
+/// Returns the number of cases to run of `all`.
 pub(crate) fn count(all: u32) -> u32 {
-    if thorough() { all } else { all.div_ceil(5) }
+    (all * tenths() as u32).div_ceil(10)
 }
 
-/// Returns all, or every `step`th from `first` on.
+/// Returns all, or every `step`th from `first` on, or with other numbers of cases about twice or half as many of these.
 pub(crate) fn some<T>(
     first: usize,
     step: usize,
     all: impl IntoIterator<Item = T>,
 ) -> impl Iterator<Item = T> {
-    let (first, step) = if thorough() { (0, 1) } else { (first, step) };
+    let (first, step) = match tenths() {
+        10 => (0, 1),
+        4 => (first % step.div_ceil(2), step.div_ceil(2)),
+        1 => (first, 2 * step),
+        _ => (first, step),
+    };
     all.into_iter().skip(first).step_by(step)
 }
 

@@ -1,5 +1,5 @@
 //! The library's tests that share a process. If one needs a process of its own, its file lies beside
-//! this folder and says why. `FARPOINT_THOROUGH=1` runs five times as many cases.
+//! this folder and says why. `FARPOINT_THOROUGH=1` runs twice as many cases, `all` five times.
 
 mod approximate;
 mod callers;

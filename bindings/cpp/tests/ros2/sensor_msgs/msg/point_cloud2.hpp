@@ -5,6 +5,7 @@
 /// members that its generated class has.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct PointField {
 };
 
 struct PointCloud2 {
+    using ConstSharedPtr = std::shared_ptr<const PointCloud2>;
     std_msgs::msg::Header header;
     std::uint32_t height = 0;
     std::uint32_t width = 0;
