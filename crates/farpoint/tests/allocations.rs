@@ -19,7 +19,7 @@ fn counts<T: Scalar>(job: &Sampler, threads: usize, cloud: &dyn Points<T>) -> [i
     let expected = job.on(&cpu).sample(&cloud).unwrap();
     assert!(matches!(expected.algorithm, Algorithm::Peak(_)), "{:?}", expected.algorithm);
     trim_memory();
-    let mut sample = Sampler::count(1).on(&cpu).sample(&cloud).unwrap();
+    let mut sample = Sampler::count(1).non_finite(job.non_finite).on(&cpu).sample(&cloud).unwrap();
     std::array::from_fn(|_| {
         let run = || job.on(&cpu).sample_into(&cloud, &mut sample).unwrap();
         let ((), count) = refusing::refused(isize::MAX / 2, run);
