@@ -1,6 +1,6 @@
 //! The working copy of a cloud: one aligned array per axis, non-finite rows found or left out, bounding box known.
 
-use crate::memory::{self, Aligned, Shared};
+use crate::memory::{Aligned, Buffer, Shared};
 use crate::scalar::extremes;
 use crate::threads::Team;
 use crate::{Error, NonFinite, Points, Scalar, Subset};
@@ -12,13 +12,13 @@ pub(crate) struct WorkingCopy<T> {
     /// Number of points.
     pub(crate) len: usize,
     /// One array per axis, at least three, each padded with zeros to whole vectors.
-    pub(crate) axes: Vec<Aligned<T>>,
+    pub(crate) axes: Buffer<Aligned<T>>,
     /// Smallest corner over the first three axes.
     pub(crate) low: [T; 3],
     /// Largest corner.
     pub(crate) high: [T; 3],
     /// Input place of each point, if non-finite rows were left out.
-    places: Option<Vec<u32>>,
+    places: Option<Buffer<u32>>,
     /// Rows of the whole cloud that the input points are, if they are a selection.
     subset: Option<Subset>,
 }
@@ -80,7 +80,7 @@ impl<T: Scalar> WorkingCopy<T> {
         // From here on only the copy is read, to which no other thread writes.
         let is_valid =
             |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
-        let places = memory::collected((0..n as u32).filter(is_valid));
+        let places = Buffer::collected((0..n as u32).filter(is_valid));
         if non_finite == NonFinite::Error {
             let first = (0u32..).zip(&places).find(|(place, kept)| place != *kept);
             let first = copy.row(first.map_or(places.len() as u32, |(place, _)| place));
@@ -99,8 +99,8 @@ impl<T: Scalar> WorkingCopy<T> {
     /// point and the values to write.
     fn gather(team: &Team, n: usize, dim: usize, read: &ReadAxis<'_, T>) -> (Self, bool) {
         let padded = n.div_ceil(PADDING) * PADDING;
-        let mut axes = memory::collected((0..dim.max(3)).map(|_| Aligned::unwritten(padded)));
-        let targets = memory::collected(axes.iter_mut().map(|axis| Shared::new(axis)));
+        let mut axes = Buffer::collected((0..dim.max(3)).map(|_| Aligned::unwritten(padded)));
+        let targets = Buffer::collected(axes.iter_mut().map(|axis| Shared::new(axis)));
         // All axes of a few rows, while these are in the cache, then the next.
         let copy_rows = |first: usize, end: usize, summary: &mut Summary<T>| {
             for (axis, target) in targets.iter().enumerate() {
@@ -127,10 +127,11 @@ impl<T: Scalar> WorkingCopy<T> {
             }
             summary
         };
-        let summary = team.map(padded.div_ceil(BLOCK), copy);
+        let mut summary = team.map(padded.div_ceil(BLOCK), copy);
+        drop(targets);
         // SAFETY: the blocks are all rows, and all of each has been written.
-        let axes = memory::collected(axes.into_iter().map(|axis| unsafe { axis.written() }));
-        let summary = summary.into_iter().fold(Summary::default(), Summary::merge);
+        let axes = Buffer::collected(axes.drain(..).map(|axis| unsafe { axis.written() }));
+        let summary = summary.drain(..).fold(Summary::default(), Summary::merge);
         let ends = summary.ends.map(Option::unwrap_or_default);
         let (low, high) = (ends.map(|e| e.0), ends.map(|e| e.1));
         (Self { len: n, axes, low, high, places: None, subset: None }, !summary.has_non_finite)

@@ -50,8 +50,9 @@
 //! points are sampled by the calling thread and start no pool. A process that was forked after a call has the
 //! parent's pool but none of its threads; there, work runs on a pool that is made after the fork.
 //!
-//! Each thread that has worked keeps up to 64 MiB of its arrays for its next run, since fresh pages
-//! cost a tenth of the time of a LiDAR turn; they are freed when the thread ends.
+//! The process keeps up to 64 MiB of working memory for later runs, on any thread, since fresh pages cost a tenth of
+//! the time of a LiDAR turn. [`set_kept_memory`] sets another limit, [`trim_memory`] frees all of it; threads keep
+//! nothing. [`On::sample_into`] uses the memory of an earlier result, too.
 //!
 //! If there is no memory for an array as long as the input or the output, the result is
 //! [`Error::OutOfMemory`] and all that was allocated is freed; programs compiled with `panic = "abort"` end. If the
@@ -98,6 +99,7 @@ pub use job::{
     Traits, VoxelGrid,
 };
 pub use machine::{DeviceKind, Level};
+pub use memory::{set_kept_memory, trim_memory};
 pub use neighbors::Index;
 pub use parse::ParseError;
 pub use points::{Axes, Points, RawLayout, RawPoints, Selected, Strided, Subset, padded, ragged};

@@ -42,7 +42,7 @@ impl Level {
 
     /// Returns the best level that this machine supports.
     pub fn detect() -> Self {
-        Self::available().last().copied().unwrap_or(Self::Portable)
+        Self::ALL.into_iter().rfind(|level| level.is_available()).unwrap_or(Self::Portable)
     }
 
     /// Returns all levels that this machine supports, the best last.

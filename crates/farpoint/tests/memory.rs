@@ -126,18 +126,18 @@ fn calls() -> Vec<(String, Call)> {
     calls
 }
 
-/// Makes the call in a thread of its own, which keeps nothing, and refuses the large allocation of this
-/// number; returns also the number of large allocations.
+/// Makes the call while nothing is kept, and refuses the large allocation of this number; returns also the number of
+/// large allocations.
 fn refused(
     number: isize,
     call: &Call,
     cpu: &Cpu,
     cloud: &[[f32; 3]],
 ) -> (Result<(), Error>, isize) {
-    std::thread::scope(|scope| {
-        let run = || refusing::refused(number, || call(cpu, cloud));
-        scope.spawn(run).join().expect("no panic")
-    })
+    farpoint::trim_memory();
+    let result = refusing::refused(number, || call(cpu, cloud));
+    farpoint::trim_memory();
+    result
 }
 
 /// Memory runs out at every large allocation of every call.

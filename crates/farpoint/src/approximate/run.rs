@@ -204,7 +204,7 @@ impl Goal {
         }
         let start = sampler.start.as_ref().unwrap_or(&Start::First);
         let Request { limit, starts, .. } = Request::new(cloud, input_rows, sampler.amount, start)?;
-        Ok(Self::Count { count: limit, starts })
+        Ok(Self::Count { count: limit, starts: starts.into_vec() })
     }
 
     /// Returns the cell size, if one is given.

@@ -8,6 +8,7 @@ use crate::{
     Chamfer, Cpu, Error, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
     Scalar, Searcher, WithinBall, fps, neighbors,
 };
+use std::mem;
 
 /// Implements the searches of one pair of clouds and of many.
 macro_rules! pairs {
@@ -43,7 +44,19 @@ impl<T: Scalar> Device<T> for Cpu {
         points: &P,
         observer: Option<Observer<'_>>,
     ) -> Result<Sample<T>, Error> {
-        fps::run::sample(self, job, &points, observer)
+        fps::run::sample(self, job, &points, observer, Default::default())
+    }
+
+    fn sample_into<P: Points<T> + ?Sized>(
+        &self,
+        job: &Sampler,
+        points: &P,
+        observer: Option<Observer<'_>>,
+        sample: &mut Sample<T>,
+    ) -> Result<(), Error> {
+        let arrays = (mem::take(&mut sample.indices), mem::take(&mut sample.squared_distances));
+        *sample = fps::run::sample(self, job, &points, observer, arrays)?;
+        Ok(())
     }
 
     fn sample_batch<P: Points<T>>(

@@ -36,6 +36,21 @@ pub trait Device<T: Scalar> {
         observer: Option<Observer<'_>>,
     ) -> Result<Sample<T>, Self::Error>;
 
+    /// Samples one cloud in host memory, in place of an earlier sample, whose memory is used again if the device can.
+    ///
+    /// # Errors
+    /// Same as [`Device::sample`]; the sample is then without points, or unchanged.
+    fn sample_into<P: Points<T> + ?Sized>(
+        &self,
+        job: &Sampler,
+        points: &P,
+        observer: Option<Observer<'_>>,
+        sample: &mut Sample<T>,
+    ) -> Result<(), Self::Error> {
+        *sample = self.sample(job, points, observer)?;
+        Ok(())
+    }
+
     /// Samples many clouds: by one job, or by one each. Results do not depend on the batch.
     ///
     /// # Errors

@@ -69,6 +69,39 @@ impl<D: ?Sized> On<'_, Sampler, D> {
         self.device.sample(self.job, points, self.observer)
     }
 
+    /// Samples one cloud in host memory, in place of an earlier sample, whose memory is used again: for clouds that come
+    /// one after another.
+    ///
+    /// ```
+    /// use farpoint::{Cpu, Sampler};
+    ///
+    /// let clouds = [1.0f32, 2.0, 3.0].map(|x| (0..1000).map(|i| [x * i as f32]).collect::<Vec<_>>());
+    /// let (job, cpu) = (Sampler::ratio(0.25), Cpu::new().threads(1));
+    /// let mut sample = job.on(&cpu).sample(&clouds[0])?;
+    /// for cloud in &clouds[1..] {
+    ///     job.on(&cpu).sample_into(cloud, &mut sample)?;
+    ///     assert_eq!(sample.indices[..3], [0, 999, 499]);
+    /// }
+    /// # Ok::<(), farpoint::Error>(())
+    /// ```
+    ///
+    /// On the CPU with one thread, [`Algorithm::Peak`] then allocates nothing after a first call on the same number of
+    /// points, save where a cloud needs more than those before it, and as long as its working memory is kept: see
+    /// [`crate::set_kept_memory`]. With more threads, each call allocates a few times to start them.
+    ///
+    /// # Errors
+    /// Same as [`On::sample`]; the sample is then without points, or unchanged.
+    pub fn sample_into<T: Scalar, P: Points<T> + ?Sized>(
+        self,
+        points: &P,
+        sample: &mut Sample<T>,
+    ) -> Result<(), D::Error>
+    where
+        D: Device<T>,
+    {
+        self.device.sample_into(self.job, points, self.observer, sample)
+    }
+
     /// Samples many clouds; a result does not depend on its batch.
     ///
     /// # Errors

@@ -53,7 +53,7 @@ fn watched<T: Scalar>(
     watch: &Watch<'_>,
 ) -> Result<Sample<T>, Error> {
     if !watch.is_enabled() {
-        return run::sample_on(cpu, job, points, None);
+        return run::sample_on(cpu, job, points, None, Default::default());
     }
     if !watch.step(0) {
         return Err(Error::Cancelled(0));
@@ -64,7 +64,7 @@ fn watched<T: Scalar>(
         done = progress.samples;
         if watch.step(more) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let sample = run::sample_on(cpu, job, points, Some(&mut report))?;
+    let sample = run::sample_on(cpu, job, points, Some(&mut report), Default::default())?;
     // Cancellation is checked before the next cloud.
     watch.step(sample.len() - done);
     Ok(sample)

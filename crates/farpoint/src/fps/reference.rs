@@ -12,7 +12,7 @@ pub(crate) fn run<T: Scalar>(
 ) -> Result<(), Error> {
     // Distance of each point to the chosen ones; none for those chosen themselves.
     let mut distance = memory::filled(cloud.len, Some(T::INFINITY));
-    for start in mem::take(&mut selection.starts) {
+    for &start in &mem::take(&mut selection.starts) {
         selection.begin(start);
         update(cloud, selection, &mut distance, start);
     }

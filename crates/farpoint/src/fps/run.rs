@@ -10,15 +10,19 @@ use crate::threads::{self, Team};
 use crate::unwind::caught;
 use crate::{Algorithm, Cpu, DeviceKind, Error, Observer, Points, RanOn, Sample, Sampler, Scalar};
 
+/// Indices and squared distances of an earlier sample, whose memory is used again.
+pub(crate) type Arrays<T> = (Vec<usize>, Vec<T>);
+
 compiled_once! {
-    /// Samples one cloud.
+    /// Samples one cloud, into these arrays.
     pub(crate) fn sample<'a, 'b, T: Scalar>(
         cpu: &'a Cpu,
         sampler: &'a Sampler,
         points: &'a dyn Points<T>,
         observer: Option<Observer<'b>>,
+        arrays: Arrays<T>,
     ) -> Result<Sample<T>, Error> {
-        caught(|| sample_on(cpu, sampler, points, observer))
+        caught(|| sample_on(cpu, sampler, points, observer, arrays))
     }
 }
 
@@ -27,13 +31,14 @@ pub(super) fn sample_on<T: Scalar>(
     sampler: &Sampler,
     points: &dyn Points<T>,
     observer: Option<Observer<'_>>,
+    arrays: Arrays<T>,
 ) -> Result<Sample<T>, Error> {
     let level = simd::choose(cpu.level)?;
     sampler.check(DeviceKind::Cpu)?;
     let threads = threads::count_for(points.len() >= SMALL, cpu.threads)?;
     let team = if points.len() < SMALL { Team::single() } else { Team::new(threads) };
     let ran_on = RanOn::Cpu { threads, level };
-    sample_by(&team, sampler, points, ran_on, observer)
+    sample_by(&team, sampler, points, ran_on, observer, arrays)
 }
 
 /// Samples with a team, which may have fewer threads than the device.
@@ -43,11 +48,13 @@ fn sample_by<T: Scalar>(
     points: &dyn Points<T>,
     ran_on: RanOn,
     observer: Option<Observer<'_>>,
+    arrays: Arrays<T>,
 ) -> Result<Sample<T>, Error> {
+    let (mut indices, values) = arrays;
     let begin = Clock::now();
     let mut clock = begin;
     let cloud = WorkingCopy::with_team(team, points, sampler.non_finite)?;
-    let mut selection = Selection::new(sampler, &cloud, points.len(), begin, observer)?;
+    let mut selection = Selection::new(sampler, &cloud, points.len(), begin, observer, values)?;
     clock.lap(&mut selection.statistics.seconds.copy);
     let algorithm = auto::choose(sampler, &cloud, &selection);
     let starts = selection.starts.clone(); // algorithms take them
@@ -65,7 +72,7 @@ fn sample_by<T: Scalar>(
             ended => ended?,
         }
     }
-    let mut indices = Vec::new();
+    indices.clear();
     team.extend(&mut indices, selection.points.len(), |k| cloud.row(selection.points[k]));
     Ok(Sample {
         indices,

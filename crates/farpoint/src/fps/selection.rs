@@ -3,7 +3,7 @@
 use super::checks::Checks;
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
-use crate::memory::{self, Shared};
+use crate::memory::{self, Buffer, Shared};
 use crate::random::SplitMix64;
 use crate::threads::Team;
 use crate::unwind::{caught, raise};
@@ -14,11 +14,11 @@ use std::ops::Range;
 /// Choices so far, the stop rule, and the counters of the run.
 pub(crate) struct Selection<'a, T> {
     /// Chosen points (of the [`WorkingCopy`], not rows of the input), in order.
-    pub(crate) points: Vec<u32>,
+    pub(crate) points: Buffer<u32>,
     /// Squared selection distance of each.
     pub(crate) values: Vec<T>,
     /// Start points.
-    pub(crate) starts: Vec<u32>,
+    pub(crate) starts: Buffer<u32>,
     /// Squared covering radius, known once the run has ended.
     pub(crate) covering: T,
     /// Counted work; only filled in if `count` is set.
@@ -31,20 +31,23 @@ pub(crate) struct Selection<'a, T> {
 }
 
 impl<'a, T: Scalar> Selection<'a, T> {
-    /// Checks amount and start of a job that began at `begin` against the cloud.
+    /// Checks amount and start of a job that began at `begin` against the cloud. Distances are written to `values`.
     pub(crate) fn new(
         sampler: &Sampler,
         cloud: &WorkingCopy<T>,
         input_rows: usize,
         begin: Clock,
         observer: Option<Observer<'a>>,
+        mut values: Vec<T>,
     ) -> Result<Self, Error> {
         let Request { limit, stop_radius, starts } =
             Request::new(cloud, input_rows, sampler.amount, &sampler.start)?;
         let capacity = if stop_radius.is_some() { 0 } else { limit };
+        values.clear();
+        memory::reserve_exact(&mut values, capacity);
         Ok(Self {
-            points: memory::with_capacity(capacity),
-            values: memory::with_capacity(capacity),
+            points: Buffer::with_capacity(capacity),
+            values,
             starts,
             // Nothing covers no point, but any one sample would.
             covering: if limit == 0 && cloud.len > 0 { T::INFINITY } else { T::ZERO },
@@ -58,7 +61,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
 
     /// Takes a start point.
     pub(crate) fn begin(&mut self, point: u32) {
-        memory::push(&mut self.points, point);
+        self.points.push(point);
         memory::push(&mut self.values, T::INFINITY);
     }
 
@@ -71,7 +74,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
             self.covering = value;
             return false;
         }
-        memory::push(&mut self.points, point);
+        self.points.push(point);
         memory::push(&mut self.values, value);
         true
     }
@@ -100,6 +103,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
         let accepted = keys[..max_len].partition_point(|&key| !self.stops_at(T::key_value(key)));
         let complete = keys.get(accepted).map(|&key| T::key_value(key));
         let keys = &keys[..accepted];
+        self.points.reserve(accepted);
         team.extend(&mut self.points, accepted, |k| T::key_index(keys[k]));
         team.extend(&mut self.values, accepted, |k| T::key_value(keys[k]));
         if let Some(value) = complete {
@@ -188,7 +192,7 @@ fn sort<K: Ord + Copy + Send + Sync>(
     team: &Team,
     keys: &mut [K],
     ends: &[(usize, bool)],
-) -> Vec<K> {
+) -> Buffer<K> {
     let shared = Shared::new(keys);
     let run = |k: usize| if k == 0 { 0 } else { ends[k - 1].0 }..ends[k].0;
     team.each(ends.len(), |k, _| {
@@ -198,20 +202,20 @@ fn sort<K: Ord + Copy + Send + Sync>(
             run.sort_unstable();
         }
     });
-    let pieces = pieces(keys, ends);
-    let mut sorted = memory::with_capacity(keys.len());
+    let Pieces { runs, pieces } = Pieces::new(keys, ends);
+    let mut sorted = Buffer::with_capacity(keys.len());
     let target = Shared::new(&mut sorted.spare_capacity_mut()[..keys.len()]);
     team.each(pieces.len(), |k, _| {
-        let Piece { runs, start } = &pieces[k];
-        let mut piece: Vec<K> = memory::with_capacity(runs.iter().map(Range::len).sum());
+        let (runs, start) = (&runs[pieces[k].runs.clone()], pieces[k].start);
+        let mut piece = Buffer::with_capacity(runs.iter().map(Range::len).sum());
         runs.iter().for_each(|run| piece.extend_from_slice(&keys[run.clone()]));
         if runs.len() > 1 {
             // It finds the runs and merges them.
             piece.sort();
         }
         // SAFETY: pieces are different places of the keys in order, and all together are all of them.
-        let target = unsafe { target.part(*start..*start + piece.len()) };
-        target.iter_mut().zip(piece).for_each(|(target, key)| {
+        let target = unsafe { target.part(start..start + piece.len()) };
+        target.iter_mut().zip(&piece).for_each(|(target, &key)| {
             target.write(key);
         });
     });
@@ -220,43 +224,56 @@ fn sort<K: Ord + Copy + Send + Sync>(
     sorted
 }
 
+/// Sorted runs, cut into pieces.
+#[derive(Default)]
+struct Pieces {
+    /// Parts of the runs, piece by piece.
+    runs: Buffer<Range<usize>>,
+    pieces: Buffer<Piece>,
+}
+
 /// Parts of sorted runs that are adjacent in the sorted result, and their start in it.
 struct Piece {
-    runs: Vec<Range<usize>>,
+    runs: Range<usize>,
     start: usize,
 }
 
-/// Cuts sorted runs into pieces, at keys of the longest of the runs that belong together.
-fn pieces<K: Ord>(keys: &[K], ends: &[(usize, bool)]) -> Vec<Piece> {
-    let (mut pieces, mut runs, mut start) = (Vec::new(), Vec::new(), 0);
-    for &(end, last) in ends {
-        runs.push(start..end);
-        start = end;
-        if !last {
-            continue;
+impl Pieces {
+    /// Cuts sorted runs into pieces.
+    fn new<K: Ord>(keys: &[K], ends: &[(usize, bool)]) -> Self {
+        let (mut pieces, mut start) = (Self::default(), 0);
+        for ends in ends.split_inclusive(|&(_, last)| last) {
+            pieces.cut(keys, start, ends);
+            start = ends.last().map_or(start, |&(end, _)| end);
         }
-        let count: usize = runs.iter().map(Range::len).sum();
-        let longest = runs.iter().max_by_key(|run| run.len()).expect("a run").clone();
+        pieces
+    }
+
+    /// Cuts runs that belong together, at keys of the longest of them.
+    fn cut<K: Ord>(&mut self, keys: &[K], start: usize, ends: &[(usize, bool)]) {
+        let from = |k: usize| if k == 0 { start } else { ends[k - 1].0 };
+        let all = (0..ends.len()).map(|k| from(k)..ends[k].0);
+        let longest = all.clone().max_by_key(|run| run.len()).expect("a run");
+        let count = ends[ends.len() - 1].0 - start;
         let cuts = count.div_ceil(PIECE).max(1);
-        let mut from: Vec<usize> = runs.iter().map(|run| run.start).collect();
-        let mut at = end - count;
+        let mut at = start;
         for cut in 1..=cuts {
-            let to = |run: &Range<usize>| match cut == cuts {
-                true => run.end,
-                false => {
+            let first = self.runs.len();
+            for (k, run) in all.clone().enumerate() {
+                // Where the piece before ends.
+                let from = if cut == 1 { run.start } else { self.runs[first - ends.len() + k].end };
+                let to = if cut == cuts {
+                    run.end
+                } else {
                     let before = &keys[longest.start + longest.len() * cut / cuts];
                     run.start + keys[run.clone()].partition_point(|key| key < before)
-                }
-            };
-            let cut: Vec<_> = runs.iter().zip(&from).map(|(run, &from)| from..to(run)).collect();
-            from = cut.iter().map(|run| run.end).collect();
-            let len = cut.iter().map(Range::len).sum::<usize>();
-            pieces.push(Piece { runs: cut, start: at });
-            at += len;
+                };
+                self.runs.push(from..to);
+            }
+            self.pieces.push(Piece { runs: first..self.runs.len(), start: at });
+            at += self.runs[first..].iter().map(Range::len).sum::<usize>();
         }
-        runs.clear();
     }
-    pieces
 }
 
 /// Amount and starts of a job, checked against a cloud.
@@ -266,7 +283,7 @@ pub(crate) struct Request {
     /// Covering radius to stop at.
     pub(crate) stop_radius: Option<f64>,
     /// Start points; none if no samples are requested.
-    pub(crate) starts: Vec<u32>,
+    pub(crate) starts: Buffer<u32>,
 }
 
 impl Request {
@@ -282,7 +299,7 @@ impl Request {
             Amount::Spacing(spacing) => Some(spacing),
             _ => None,
         };
-        let starts = if limit == 0 { vec![] } else { starts(cloud, input_rows, start)? };
+        let starts = if limit == 0 { Buffer::default() } else { starts(cloud, input_rows, start)? };
         if starts.len() > limit {
             return Err(Error::TooManyStarts { starts: starts.len(), samples: limit });
         }
@@ -294,7 +311,7 @@ fn starts<T: Scalar>(
     cloud: &WorkingCopy<T>,
     input_rows: usize,
     start: &Start,
-) -> Result<Vec<u32>, Error> {
+) -> Result<Buffer<u32>, Error> {
     let rows = cloud.subset().map_or(input_rows, Subset::whole);
     let selected = |row| cloud.subset().is_none_or(|subset| subset.place(row).is_some());
     let point = |&row: &usize| match cloud.point(row) {
@@ -303,21 +320,25 @@ fn starts<T: Scalar>(
         None if selected(row) => Err(Error::StartIsBad { index: row }),
         None => Err(Error::NotSelected { what: "start", index: row }),
     };
+    let one = |point| Ok(Buffer::filled(1, point));
     match start {
-        Start::First => Ok(vec![0]),
+        Start::First => one(0),
         // Callers without a preference often pass 0.
-        Start::Index(0) if cloud.subset().is_none() => Ok(vec![0]),
-        Start::Index(row) => Ok(vec![point(row)?]),
+        Start::Index(0) if cloud.subset().is_none() => one(0),
+        Start::Index(row) => one(point(row)?),
         Start::Indices(rows) if rows.is_empty() => Err(Error::NoStart),
         Start::Indices(rows) => {
-            let points = memory::try_collected(rows.iter().map(point))?;
-            let mut sorted = memory::collected(points.iter().copied());
+            let mut points = Buffer::with_capacity(rows.len());
+            for row in rows {
+                points.push(point(row)?);
+            }
+            let mut sorted = points.clone();
             sorted.sort_unstable();
             match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
                 Some(pair) => Err(Error::StartRepeated { index: cloud.row(pair[0]) }),
                 None => Ok(points),
             }
         }
-        Start::Random(seed) => Ok(vec![SplitMix64::new(*seed).below(cloud.len as u64) as u32]),
+        Start::Random(seed) => one(SplitMix64::new(*seed).below(cloud.len as u64) as u32),
     }
 }

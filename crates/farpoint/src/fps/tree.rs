@@ -10,7 +10,7 @@ use super::selection::Selection;
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
 use crate::distance::{square, squared};
-use crate::memory::{self, Shared};
+use crate::memory::{self, Buffer, Shared};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::threads::Team;
@@ -38,11 +38,11 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
 /// Offers the remaining points when the largest distance is zero: duplicates of chosen points, in
 /// index order.
 pub(super) fn finish<T: Scalar>(cloud: &WorkingCopy<T>, selection: &mut Selection<'_, T>) {
-    let mut chosen = memory::zeros(cloud.len);
+    let mut chosen = Buffer::filled(cloud.len, false);
     for &point in &selection.points {
         chosen[point as usize] = true;
     }
-    for (point, chosen) in (0..).zip(chosen) {
+    for (point, &chosen) in (0..).zip(&chosen) {
         if !chosen && !selection.offer(point, T::ZERO) {
             return;
         }
@@ -50,15 +50,15 @@ pub(super) fn finish<T: Scalar>(cloud: &WorkingCopy<T>, selection: &mut Selectio
 }
 
 /// Returns the slot of the largest value below each entry, of the lowest point among equals.
-fn best<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
+fn best<T: Scalar>(tree: &BoxTree<T>) -> Buffer<Buffer<u32>> {
     let of_leaf = |leaf: usize| {
         let values = &tree.leaves[(leaf + 1) * tree.stride() - LEAF..][..LEAF];
         let largest = tree.levels[0].largest[leaf];
         let lane = values.iter().position(|value| *value == largest);
         (leaf * LEAF + lane.expect("the largest is one of them")) as u32
     };
-    let mut best: Vec<Vec<u32>> =
-        vec![memory::collected((0..tree.points.len() / LEAF).map(of_leaf))];
+    let leaves = Buffer::collected((0..tree.points.len() / LEAF).map(of_leaf));
+    let mut best = Buffer::collected([leaves]);
     for levels in tree.levels.windows(2) {
         let (largest, slots) = (&levels[0].largest, &best[best.len() - 1]);
         let of_node = |node: usize| {
@@ -67,7 +67,7 @@ fn best<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
             let slots = equal.map(|child| slots[child]);
             slots.min_by_key(|&slot| tree.points[slot as usize]).expect("a child has the largest")
         };
-        best.push(memory::collected((0..levels[1].len).map(of_node)));
+        best.push(Buffer::collected((0..levels[1].len).map(of_node)));
     }
     for (best, level) in best.iter_mut().zip(&tree.levels) {
         best.resize(level.largest.len(), 0);
@@ -80,15 +80,15 @@ pub(super) struct Walker<'a, T, S> {
     tree: &'a mut BoxTree<T>,
     simd: S,
     /// Slots, by level and entry, padded like [`crate::spatial::Level::largest`].
-    best: Vec<Vec<u32>>,
+    best: Buffer<Buffer<u32>>,
     /// Entries to visit at each level.
-    visits: Vec<Vec<u32>>,
+    visits: Buffer<Buffer<u32>>,
 }
 
 impl<'a, T: Scalar, S: Simd<T>> Walker<'a, T, S> {
     pub(super) fn new(simd: S, tree: &'a mut BoxTree<T>) -> Self {
         let best = best(tree);
-        let visits = tree.levels.iter().map(|_| Vec::new()).collect();
+        let visits = Buffer::collected(tree.levels.iter().map(|_| Buffer::default()));
         Self { tree, simd, best, visits }
     }
 
@@ -115,19 +115,19 @@ impl<'a, T: Scalar, S: Simd<T>> Walker<'a, T, S> {
     /// Takes the start points.
     fn begin(&mut self, selection: &mut Selection<'_, T>) {
         let starts = mem::take(&mut selection.starts);
-        let slots: Vec<usize> = match starts[..] {
-            [start] => self.tree.points.iter().position(|&p| p == start).into_iter().collect(),
+        let slots: Buffer<usize> = match starts[..] {
+            [start] => Buffer::collected(self.tree.points.iter().position(|&p| p == start)),
             _ => {
-                let mut slot_of = memory::zeros(self.tree.points.len());
+                let mut slot_of = Buffer::filled(self.tree.points.len(), 0);
                 for (slot, &point) in self.tree.points.iter().enumerate() {
                     if point != NONE {
                         slot_of[point as usize] = slot;
                     }
                 }
-                memory::collected(starts.iter().map(|&start| slot_of[start as usize]))
+                Buffer::collected(starts.iter().map(|&start| slot_of[start as usize]))
             }
         };
-        for (start, slot) in starts.into_iter().zip(slots) {
+        for (&start, &slot) in starts.iter().zip(&slots) {
             selection.begin(start);
             self.apply(slot, selection);
         }
@@ -144,8 +144,8 @@ impl<'a, T: Scalar, S: Simd<T>> Walker<'a, T, S> {
 
 struct Apply<'a, T> {
     tree: &'a mut BoxTree<T>,
-    best: &'a mut [Vec<u32>],
-    visits: &'a mut [Vec<u32>],
+    best: &'a mut [Buffer<u32>],
+    visits: &'a mut [Buffer<u32>],
     slot: usize,
     count: bool,
     statistics: &'a mut Statistics,
@@ -173,15 +173,13 @@ impl<T: Scalar> Apply<'_, T> {
         let x = |a: usize| simd.splat(self.tree.leaves[start + a * LEAF]);
         let at = [x(0), x(1), x(2)];
         let top = self.tree.levels.len() - 1;
-        self.visits.iter_mut().for_each(Vec::clear);
-        memory::push(&mut self.visits[top], 0);
+        self.visits.iter_mut().for_each(|visits| visits.clear());
+        self.visits[top].push(0);
         for level in (1..=top).rev() {
             let (below, here) = self.visits.split_at_mut(level);
             for &node in &here[0] {
                 let hit = reached(simd, self.tree, level - 1, node as usize, at);
-                for_each_bit(hit, |c| {
-                    memory::push(&mut below[level - 1], node * FANOUT as u32 + c)
-                });
+                for_each_bit(hit, |c| below[level - 1].push(node * FANOUT as u32 + c));
             }
             if COUNT {
                 self.statistics.regions_tested += (here[0].len() * FANOUT) as u64;
@@ -288,7 +286,7 @@ fn reached<T: Scalar, S: Simd<T>>(
 fn correct<T: Scalar, S: Simd<T>>(
     simd: S,
     tree: &mut BoxTree<T>,
-    best: &mut [Vec<u32>],
+    best: &mut [Buffer<u32>],
     level: usize,
     node: usize,
 ) {

@@ -3,10 +3,10 @@
 //! random access.
 
 use super::fallible::out_of_memory;
+use super::kept::{self, HUGE, rounded};
 use super::vectors::{MAX_LANES, check};
 use crate::simd::Simd;
-use std::alloc::{Layout, alloc, dealloc};
-use std::cell::RefCell;
+use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -19,9 +19,6 @@ pub(crate) struct Aligned<T> {
     /// Layout of the allocation.
     layout: Layout,
 }
-
-/// Size of a huge page.
-const HUGE: usize = 2 << 20;
 
 /// Minimum size for huge pages; smaller arrays are better off with the allocator's memory.
 const HUGE_FROM: usize = 2 << 20;
@@ -41,7 +38,7 @@ impl<T: Copy> Aligned<T> {
     /// `write` must write all values.
     pub(crate) unsafe fn write_with(len: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) -> Self {
         const { assert!(size_of::<T>() > 0, "an allocation has a size") };
-        let block = Self::layout(len).and_then(|l| SPARE.with_borrow_mut(|spare| spare.take(l)));
+        let block = Self::layout(len).and_then(|layout| Some((kept::take(layout)?, layout)));
         let Some((start, layout)) = block else { out_of_memory::<T>(len) };
         // From here on dropped, whatever `write` does.
         let array = Self { start: start.cast(), len, layout };
@@ -83,86 +80,19 @@ impl<T: Copy> Aligned<MaybeUninit<T>> {
     }
 }
 
-/// Memory that a thread keeps for its next run: asking the system for fresh pages takes a
-/// tenth of the time of sampling a LiDAR turn.
-#[derive(Default)]
-struct Spare {
-    blocks: Vec<(NonNull<u8>, Layout)>,
-    bytes: usize,
-}
-
-/// Maximum number of bytes that a thread keeps.
-const SPARE_BYTES: usize = 64 << 20;
-
-thread_local! {
-    static SPARE: RefCell<Spare> = const { RefCell::new(Spare { blocks: Vec::new(), bytes: 0 }) };
-}
-
-impl Spare {
-    /// Takes a kept block that fits without waste, or a fresh one, for which the kept ones are freed if need be;
-    /// `None` if there is no memory.
-    fn take(&mut self, requested: Layout) -> Option<(NonNull<u8>, Layout)> {
-        let fits = |(_, layout): &(NonNull<u8>, Layout)| {
-            layout.align() == requested.align()
-                && (requested.size()..=requested.size() + requested.size() / 4)
-                    .contains(&layout.size())
-        };
-        if let Some(at) = self.blocks.iter().position(fits) {
-            let block = self.blocks.swap_remove(at);
-            self.bytes -= block.1.size();
-            return Some(block);
-        }
-        // SAFETY: `write_with` makes layouts of at least `MAX_LANES` values that have a size.
-        let fresh = || NonNull::new(unsafe { alloc(requested) });
-        let start = fresh().or_else(|| {
-            *self = Self::default();
-            fresh()
-        })?;
-        #[cfg(target_os = "linux")]
-        if requested.align() == HUGE {
-            // SAFETY: the range is our own allocation; this is advice, its failure no harm.
-            unsafe { libc::madvise(start.as_ptr().cast(), requested.size(), libc::MADV_HUGEPAGE) };
-        }
-        Some((start, requested))
-    }
-
-    /// Keeps a block for reuse, or frees it if that would exceed the limit.
-    fn give(&mut self, start: NonNull<u8>, layout: Layout) {
-        if self.bytes + layout.size() <= SPARE_BYTES {
-            self.bytes += layout.size();
-            self.blocks.push((start, layout));
-        } else {
-            // SAFETY: the block came from `take`, which allocated it with this layout.
-            unsafe { dealloc(start.as_ptr(), layout) }
-        }
-    }
-}
-
-impl Drop for Spare {
-    fn drop(&mut self) {
-        for (start, layout) in self.blocks.drain(..) {
-            // SAFETY: blocks are kept with the layout that they were allocated with, each once.
-            unsafe { dealloc(start.as_ptr(), layout) }
-        }
-    }
-}
-
 impl<T> Aligned<T> {
     /// Returns the layout for `len` values; `None` if they exceed the address space.
     fn layout(len: usize) -> Option<Layout> {
-        let layout = Layout::array::<T>(len.checked_add(MAX_LANES)?).ok()?;
+        let layout = Layout::array::<T>(rounded(len.checked_add(MAX_LANES)?)).ok()?;
         layout.align_to(if layout.size() >= HUGE_FROM { HUGE } else { 64 }).ok()
     }
 }
 
 impl<T> Drop for Aligned<T> {
     fn drop(&mut self) {
-        let (start, layout) = (self.start.cast(), self.layout);
-        // Plain values need no drop. When the thread is ending there is nothing to keep it for.
-        if SPARE.try_with(|spare| spare.borrow_mut().give(start, layout)).is_err() {
-            // SAFETY: `take` allocated it with this layout, and nothing uses it from here on.
-            unsafe { dealloc(start.as_ptr(), layout) }
-        }
+        // Plain values need no drop.
+        // SAFETY: `kept::take` returned it for this layout, and nothing uses it from here on.
+        unsafe { kept::give(self.start.cast(), self.layout) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A growable array, behind whose end a vector can always be read.
 
-use super::fallible::resize;
+use super::buffer::Buffer;
 use super::vectors::{MAX_LANES, check};
 use crate::simd::Simd;
 use std::ops::{Deref, DerefMut};
@@ -9,19 +9,19 @@ use std::ops::{Deref, DerefMut};
 /// callers mask their lanes out.
 pub(crate) struct Padded<T> {
     /// Always [`MAX_LANES`] longer than the array.
-    values: Vec<T>,
+    values: Buffer<T>,
 }
 
 impl<T: Copy + Default> Default for Padded<T> {
     fn default() -> Self {
-        Self { values: vec![T::default(); MAX_LANES] }
+        Self { values: Buffer::filled(MAX_LANES, T::default()) }
     }
 }
 
 impl<T: Copy + Default> Padded<T> {
     /// Sets the length of the array. Values beyond its old end are unspecified.
     pub(crate) fn resize(&mut self, len: usize) {
-        resize(&mut self.values, len + MAX_LANES, T::default());
+        self.values.resize(len + MAX_LANES, T::default());
     }
 
     /// Loads the vector from `at` on; it may reach beyond the end.

@@ -9,7 +9,7 @@ use super::entry::{Entry, GroupBox, bounds};
 use super::order::{self, Buckets};
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
-use crate::memory::{self, Aligned, Shared};
+use crate::memory::{Aligned, Buffer, Shared};
 use crate::simd::Simd;
 use crate::threads::Team;
 use crate::{Scalar, Stages};
@@ -37,7 +37,7 @@ pub(crate) struct BoxTree<T> {
     /// The point in each slot, or [`NONE`].
     pub(crate) points: Aligned<u32>,
     /// The tree's levels from the leaves up; the last has one entry.
-    pub(crate) levels: Vec<Level<T>>,
+    pub(crate) levels: Buffer<Level<T>>,
 }
 
 /// One level of the tree: level 0 are the leaves, level 1 nodes over leaves, and so on.
@@ -190,10 +190,10 @@ impl<T: Scalar> BoxTree<T> {
     fn leaves(team: &Team, cloud: &WorkingCopy<T>, mut buckets: Buckets<T>) -> Self {
         // Buckets begin with a node of their own.
         let room = |points: usize| points.div_ceil(LEAF * FANOUT) * FANOUT;
-        let mut places = vec![(0, 0)];
+        let mut places = Buffer::filled(1, (0, 0));
         for &end in &buckets.ends {
             let (start, leaf) = places[places.len() - 1];
-            memory::push(&mut places, (end, leaf + room(end - start)));
+            places.push((end, leaf + room(end - start)));
         }
         let count = places[places.len() - 1].1;
         let dims = cloud.dims();
@@ -202,7 +202,7 @@ impl<T: Scalar> BoxTree<T> {
         let mut points = Aligned::unwritten(count * LEAF);
         let (to, points_to) = (Shared::new(&mut numbers), Shared::new(&mut points));
         let entries = Shared::new(&mut buckets.entries);
-        let mut cutters: Vec<_> = (0..team.size()).map(|_| Cutter::new()).collect();
+        let mut cutters = Buffer::collected((0..team.size()).map(|_| Cutter::new()));
         let level = Level::new(count, |groups| {
             team.each_with(places.len() - 1, &mut cutters, |bucket, cutter| {
                 let [(start, leaf), (end, last)] = [places[bucket], places[bucket + 1]];
@@ -219,7 +219,7 @@ impl<T: Scalar> BoxTree<T> {
         // SAFETY: the buckets' leaves are all leaves, and `LeafWriter::fill` writes all numbers and points
         // of a bucket's.
         let (leaves, points) = unsafe { (numbers.written(), points.written()) };
-        Self { dims, leaves, points, levels: vec![level] }
+        Self { dims, leaves, points, levels: Buffer::collected([level]) }
     }
 
     /// Adds the level above the last.
@@ -229,7 +229,7 @@ impl<T: Scalar> BoxTree<T> {
         let level = Level::new(len, |groups| {
             team.each(len.div_ceil(FANOUT), |group, _| {
                 let entries = group * FANOUT..(group * FANOUT + FANOUT).min(len);
-                let boxes: Vec<_> = entries.map(|entry| Some(below.group_box(entry))).collect();
+                let boxes = Buffer::collected(entries.map(|entry| Some(below.group_box(entry))));
                 // SAFETY: the group is below the number of groups, and the task's alone.
                 unsafe { groups.write(group, &boxes) };
             });
@@ -266,10 +266,10 @@ impl<T: Scalar> LeafWriter<'_, T> {
         mut self,
         cutter: &mut Cutter<T>,
         entries: &mut [Entry<T>],
-    ) -> Vec<Option<GroupBox<T>>> {
+    ) -> Buffer<Option<GroupBox<T>>> {
         let stride = (self.cloud.dims() + 1) * LEAF;
         let leaves = self.points.len() / LEAF;
-        let mut made = memory::with_capacity(leaves);
+        let mut made = Buffer::with_capacity(leaves);
         cutter.groups(entries, &mut |group| {
             self.write(made.len(), stride, group);
             let ((low, high), lowest) = (bounds(group), group[0].point());

@@ -5,7 +5,7 @@
 use super::entry::{Entry, bounds};
 use super::{FANOUT, LEAF};
 use crate::Scalar;
-use crate::memory;
+use crate::memory::Buffer;
 
 /// Cuts a bucket into groups of up to [`LEAF`] points.
 ///
@@ -14,8 +14,8 @@ use crate::memory;
 /// side before all groups are made; then each slab is cut in the same way. On a surface this
 /// gives the groups of a k-d tree in a third of its passes.
 pub(super) struct Cutter<T> {
-    spare: Vec<Entry<T>>,
-    bins: Vec<u8>,
+    spare: Buffer<Entry<T>>,
+    bins: Buffer<u8>,
 }
 
 /// Maximum number of bins of the histogram by which slabs are separated.
@@ -29,7 +29,7 @@ const SLABS: usize = 16;
 
 impl<T: Scalar> Cutter<T> {
     pub(super) fn new() -> Self {
-        Self { spare: Vec::new(), bins: Vec::new() }
+        Self { spare: Buffer::default(), bins: Buffer::default() }
     }
 
     /// Calls `group` with the groups of `entries` in order; reorders `entries`.
@@ -39,7 +39,7 @@ impl<T: Scalar> Cutter<T> {
         }
         let mut spare = std::mem::take(&mut self.spare);
         if spare.len() < entries.len() {
-            memory::resize(&mut spare, entries.len(), entries[0]);
+            spare.resize(entries.len(), entries[0]);
         }
         self.cut(entries, &mut spare[..entries.len()], group);
         self.spare = spare;
@@ -139,9 +139,9 @@ impl<T: Scalar> Cutter<T> {
     fn bin_by_quantiles(&mut self, from: &[Entry<T>], axis: usize) -> [u32; BINS] {
         let bins = bins(from.len());
         let step = from.len().div_ceil(SAMPLE * bins);
-        let mut some: Vec<T> = from.iter().step_by(step).map(|entry| entry.at(axis)).collect();
+        let mut some = Buffer::collected(from.iter().step_by(step).map(|entry| entry.at(axis)));
         some.sort_unstable_by(|a, b| a.partial_cmp(b).expect("coordinates are numbers"));
-        let ends: Vec<T> = (1..bins).map(|k| some[k * some.len() / bins]).collect();
+        let ends = Buffer::collected((1..bins).map(|k| some[k * some.len() / bins]));
         self.bin(from, |entry| ends.partition_point(|end| *end <= entry.at(axis)))
     }
 
@@ -149,7 +149,6 @@ impl<T: Scalar> Cutter<T> {
     fn bin(&mut self, from: &[Entry<T>], of: impl Fn(&Entry<T>) -> usize) -> [u32; BINS] {
         let mut counts = [0; BINS];
         self.bins.clear();
-        memory::reserve(&mut self.bins, from.len());
         self.bins.extend(from.iter().map(|entry| {
             let bin = of(entry);
             counts[bin] += 1;

@@ -4,7 +4,7 @@
 //! share a slot: a search then sees points too far away, which its distance test leaves out.
 
 use crate::Scalar;
-use crate::memory;
+use crate::memory::{self, Buffer};
 
 /// Position and width of the cells, and the reach of a search.
 #[derive(Clone, Copy, Debug)]
@@ -115,13 +115,13 @@ pub struct Grid<T> {
     cells: Cells<T>,
     mask: u32,
     /// First point of each slot, then the total.
-    first: Vec<u32>,
+    first: Buffer<u32>,
 }
 
 impl<T: Scalar> Grid<T> {
     /// Creates a grid without points.
     pub fn new(cells: Cells<T>) -> Self {
-        Self { cells, mask: 0, first: vec![0, 0] }
+        Self { cells, mask: 0, first: Buffer::filled(2, 0) }
     }
 
     /// Sorts `count` points, given by axis in runs, into cells; returns the place of each, and keeps the start of
@@ -131,12 +131,11 @@ impl<T: Scalar> Grid<T> {
         cells: Cells<T>,
         count: usize,
         runs: impl Iterator<Item = [&'a [T]; 3]>,
-        places: &mut Vec<u32>,
+        places: &mut Buffer<u32>,
         cell: impl FnMut(u32),
     ) {
         places.clear();
         for [xs, ys, zs] in runs {
-            memory::reserve(places, xs.len());
             places.extend(xs.iter().zip(ys).zip(zs).map(|((&x, &y), &z)| {
                 let [x, y, z] = [cells.cell(0, x), cells.cell(1, y), cells.cell(2, z)];
                 number(x, y, z)
@@ -174,7 +173,7 @@ impl<T: Scalar> Grid<T> {
         self.cells = cells;
         self.mask = slots as u32 - 1;
         self.first.clear();
-        memory::resize(&mut self.first, slots + 1, 0);
+        self.first.resize(slots + 1, 0);
         for place in places.iter_mut() {
             cell(*place);
             *place &= self.mask;

@@ -7,7 +7,7 @@
 use super::entry::Entry;
 use crate::Scalar;
 use crate::cloud::WorkingCopy;
-use crate::memory::{self, Aligned, Shared};
+use crate::memory::{Aligned, Buffer, Shared};
 use crate::threads::Team;
 use std::mem::MaybeUninit;
 
@@ -23,7 +23,7 @@ const CELL_BITS: u32 = 17;
 /// Entries in bucket order, and the end of each bucket.
 pub(super) struct Buckets<T> {
     pub(super) entries: Aligned<Entry<T>>,
-    pub(super) ends: Vec<usize>,
+    pub(super) ends: Buffer<usize>,
 }
 
 /// Minimum number of points per thread.
@@ -59,7 +59,7 @@ fn count<T: Scalar>(
     cells: &Cells<T>,
     part: usize,
     cell_of: &mut [MaybeUninit<u32>],
-) -> Vec<Vec<u32>> {
+) -> Buffer<Buffer<u32>> {
     let n = cell_of.len();
     let cell_of = Shared::new(cell_of);
     team.map(n.div_ceil(part).max(1), |k| {
@@ -86,29 +86,33 @@ const CROWDED: usize = 4;
 const ROW: usize = 1 << 12;
 
 /// Combines neighboring cells in buckets: the bucket of each cell, and the end of each bucket.
-fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> (Vec<u32>, Vec<usize>) {
+fn number<T>(
+    team: &Team,
+    cells: &Cells<T>,
+    counts: &[Buffer<u32>],
+) -> (Buffer<u32>, Buffer<usize>) {
     let count = 1usize << cells.bits;
     let rows = team.map(count.div_ceil(ROW), |row| {
         let row = row * ROW..(row * ROW + ROW).min(count);
-        let mut sums = counts[0][row.clone()].to_vec();
+        let mut sums = Buffer::collected(counts[0][row.clone()].iter().copied());
         for counts in &counts[1..] {
             sums.iter_mut().zip(&counts[row.clone()]).for_each(|(sum, &count)| *sum += count);
         }
         sums
     });
-    let (mut ends, mut bucket_of) = (Vec::new(), memory::with_capacity(count));
+    let (mut ends, mut bucket_of) = (Buffer::default(), Buffer::with_capacity(count));
     let (mut filled, mut open) = (0, 0);
     for (cell, here) in rows.iter().flatten().enumerate() {
         let here = *here as usize;
         if open > 0 && (open + here > BUCKET || cell == count >> 1) {
-            memory::push(&mut ends, filled);
+            ends.push(filled);
             open = 0;
         }
         bucket_of.push(ends.len() as u32);
         filled += here;
         open += here;
     }
-    memory::push(&mut ends, filled);
+    ends.push(filled);
     (bucket_of, ends)
 }
 
@@ -116,12 +120,12 @@ fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> (Vec<u32>, V
 /// order of the input is kept.
 fn positions(
     team: &Team,
-    counts: &[Vec<u32>],
+    counts: &[Buffer<u32>],
     bucket_of: &[u32],
     buckets: usize,
-) -> Vec<Vec<usize>> {
+) -> Buffer<Buffer<usize>> {
     let mut positions = team.map(counts.len(), |k| {
-        let mut sums = memory::zeros(buckets);
+        let mut sums = Buffer::filled(buckets, 0);
         for (&bucket, &count) in bucket_of.iter().zip(&counts[k]) {
             sums[bucket as usize] += count as usize;
         }
@@ -142,7 +146,7 @@ fn scatter<T: Scalar>(
     cloud: &WorkingCopy<T>,
     cell_of: &[u32],
     bucket_of: &[u32],
-    mut positions: Vec<Vec<usize>>,
+    mut positions: Buffer<Buffer<usize>>,
     part: usize,
 ) -> Aligned<Entry<T>> {
     let [xs, ys, zs] = [&cloud.axes[0], &cloud.axes[1], &cloud.axes[2]];
@@ -181,7 +185,7 @@ struct Axis<T> {
     /// The part below the middle, and the one above.
     parts: [Part<T>; 2],
     /// Bits of a cell's number for each index along the axis.
-    spread: Vec<u32>,
+    spread: Buffer<u32>,
 }
 
 /// Even cells along a part of an axis.
@@ -201,7 +205,7 @@ impl<T: Scalar> Cells<T> {
         let bits = target_bits.min(CELL_BITS);
         let ends: [[T; 2]; 3] = std::array::from_fn(|a| corners.map(|corner| corner[a]));
         let mut side = ends.map(|[low, high]| high.to_f64() - low.to_f64());
-        let mut halvings: [Vec<u32>; 3] = Default::default();
+        let mut halvings: [Buffer<u32>; 3] = Default::default();
         for bit in (0..bits).rev() {
             let longest = (0..3).max_by(|&a, &b| side[a].total_cmp(&side[b])).expect("three");
             side[longest] /= 2.0;
@@ -220,8 +224,8 @@ impl<T: Scalar> Cells<T> {
         cloud: &WorkingCopy<T>,
         first: usize,
         cell_of: &mut [MaybeUninit<u32>],
-    ) -> Vec<u32> {
-        let mut counts = memory::zeros(1 << self.bits);
+    ) -> Buffer<u32> {
+        let mut counts = Buffer::filled(1 << self.bits, 0);
         let values: [&[T]; 3] = std::array::from_fn(|a| &cloud.axes[a][first..]);
         for (k, cell) in cell_of.iter_mut().enumerate() {
             let place = |a: usize| self.axes[a].place::<FENCED>(values[a][k]);
@@ -261,7 +265,7 @@ impl<T: Scalar> Axis<T> {
                 .enumerate()
                 .fold(0, |sum, (k, &bit)| sum | (((index >> k) & 1) as u32) << bit)
         };
-        Self { middle, parts, spread: memory::collected((0..cells).map(place)) }
+        Self { middle, parts, spread: Buffer::collected((0..cells).map(place)) }
     }
 
     /// Returns the bits that a coordinate adds to the number of its cell.
@@ -300,8 +304,8 @@ fn fences<T: Scalar>(cloud: &WorkingCopy<T>) -> [[T; 3]; 2] {
 }
 
 /// Returns up to 2048 of the values.
-fn sample<T: Scalar>(values: &[T]) -> Vec<T> {
-    values.iter().step_by(values.len().div_ceil(2048)).copied().collect()
+fn sample<T: Scalar>(values: &[T]) -> Buffer<T> {
+    Buffer::collected(values.iter().step_by(values.len().div_ceil(2048)).copied())
 }
 
 /// Returns the value below which `quarters` quarters of them lie.

@@ -1,7 +1,7 @@
 //! Parts of a set of points that are present in a cell.
 
 use super::grid::Ranges;
-use crate::memory;
+use crate::memory::Buffer;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A hashed table of cells, written by several threads. Several cells may share an entry, and parts whose
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub(crate) struct Presence {
     /// The round of the entry in the upper half, a bit for each part in the lower.
-    entries: Vec<AtomicU64>,
+    entries: Buffer<AtomicU64>,
     round: u32,
     mask: u32,
 }
@@ -18,18 +18,12 @@ pub(crate) struct Presence {
 const PARTS: u32 = 32;
 
 impl Presence {
-    /// Returns the size in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<AtomicU64>()
-    }
-
     /// Removes all, and makes room for `points` points.
     pub(crate) fn clear(&mut self, points: usize) {
         let capacity = points.clamp(64, 1 << 24).next_power_of_two();
         self.round = self.round.wrapping_add(1);
         if self.entries.len() < capacity || self.round == 0 {
             self.entries.clear();
-            memory::reserve(&mut self.entries, capacity);
             self.entries.resize_with(capacity, || AtomicU64::new(0));
             self.round = 1;
         }
@@ -100,7 +94,13 @@ mod tests {
                 let range = count * part / 40..count * (part + 1) / 40;
                 let run = [&xs[range.clone()], &ys[range.clone()], &zs[range]];
                 let add = |number| presence.add(number, Presence::bit(part));
-                Grid::new(cells).sort(cells, run[0].len(), [run].into_iter(), &mut vec![], add);
+                Grid::new(cells).sort(
+                    cells,
+                    run[0].len(),
+                    [run].into_iter(),
+                    &mut Buffer::default(),
+                    add,
+                );
             }
             for k in 0..count {
                 let found = presence.parts(cells.ranges([xs[k], ys[k], zs[k]]));

@@ -106,8 +106,8 @@ pub(crate) fn each_in_batch<R: Send>(
     let mut found: Vec<Option<R>> =
         memory::collected((0..items).map(|item| large(item).then(|| work(item, threads))));
     let rest = memory::collected((0..items).filter(|&item| found[item].is_none()));
-    let result = Team::new(threads).map(rest.len(), |k| work(rest[k], 1));
-    for (item, result) in rest.into_iter().zip(result) {
+    let mut result = Team::new(threads).map(rest.len(), |k| work(rest[k], 1));
+    for (item, result) in rest.into_iter().zip(result.drain(..)) {
         found[item] = Some(result);
     }
     memory::collected(found.into_iter().flatten())

@@ -12,7 +12,7 @@ use super::contention;
 use super::helpers;
 use super::steps::{OVER, Steps};
 use super::wait::Waits;
-use crate::memory::{self, Shared};
+use crate::memory::{self, Buffer, Shared};
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -196,15 +196,15 @@ impl Team {
     }
 
     /// Returns the result of `work` for each task, in their order.
-    pub(crate) fn map<R: Send>(&self, tasks: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        let mut found: Vec<Option<R>> = memory::collected((0..tasks).map(|_| None));
+    pub(crate) fn map<R: Send>(&self, tasks: usize, work: impl Fn(usize) -> R + Sync) -> Buffer<R> {
+        let mut found: Buffer<Option<R>> = Buffer::collected((0..tasks).map(|_| None));
         let places = Shared::new(&mut found);
         self.each(tasks, |task, _| {
             let result = work(task);
             // SAFETY: the place is the task's, and below the number of tasks.
             unsafe { places.part(task..task + 1)[0] = Some(result) };
         });
-        memory::collected(found.into_iter().flatten())
+        Buffer::collected(found.drain(..).map(|result| result.expect("every task was run")))
     }
 }
 
@@ -243,7 +243,7 @@ mod tests {
                 }
                 assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 50));
                 assert_eq!(
-                    team.map(tasks, |task| 2 * task),
+                    team.map(tasks, |task| 2 * task).into_vec(),
                     (0..tasks).map(|t| 2 * t).collect::<Vec<_>>()
                 );
             }
@@ -273,7 +273,7 @@ mod tests {
             }));
             assert!(failed.is_err());
             assert!(team.waits().start().poll());
-            assert_eq!(team.map(3, |task| task), [0, 1, 2]);
+            assert_eq!(*team.map(3, |task| task), [0, 1, 2]);
         }
     }
 
@@ -291,8 +291,8 @@ mod tests {
         let team = Team::oversubscribed(4);
         let sums = team.map(8, |task| {
             let inner = Team::oversubscribed(4);
-            (0..50).map(|_| inner.map(20, |k| k * task).into_iter().sum::<usize>()).sum::<usize>()
+            (0..50).map(|_| inner.map(20, |k| k * task).iter().sum::<usize>()).sum::<usize>()
         });
-        assert_eq!(sums, (0..8).map(|task| 50 * 190 * task).collect::<Vec<_>>());
+        assert_eq!(*sums, (0..8).map(|task| 50 * 190 * task).collect::<Vec<_>>());
     }
 }

@@ -9,7 +9,7 @@ use crate::approximate::maxima::Maxima;
 use crate::approximate::watch::EVERY;
 use crate::approximate::work::Run;
 use crate::cloud::WorkingCopy;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::spatial::{Cells, Grid, Neighbors};
 use crate::threads::for_each_chunk;
 use crate::{Error, Scalar, Statistics};
@@ -139,7 +139,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
         let cells = Cells::new(self.cloud.low, self.cloud.high, squared, CELL);
         let count = self.points.len();
         let at = [0, 1, 2].map(|a| &self.axes[a][..count]);
-        let mut places = Vec::new();
+        let mut places = Buffer::default();
         self.grid.sort(cells, count, [at].into_iter(), &mut places, |_| ());
         self.points = sorted(&self.points, &places);
         self.distances = sorted(&self.distances, &places);

@@ -27,7 +27,6 @@ pub use network::Network;
 
 use super::work::Run;
 use super::{Details, Estimator};
-use crate::fps;
 use crate::memory;
 use crate::{Algorithm, Axes, Cpu, Error, Progress, Sample, Sampler, Scalar, Start};
 use levels::Levels;
@@ -179,7 +178,7 @@ fn farthest<T: Scalar>(
     let sampler = Sampler::count(count).start(Start::Indices(starts)).algorithm(parameters.first);
     let (sampler, cpu) = (sampler.statistics(true), Cpu::new().threads(*threads));
     let mut observer = |progress| watch.notify(adjust(progress));
-    let sample = fps::run::sample(&cpu, &sampler, &Axes::new(&axes)?, Some(&mut observer))?;
+    let sample = sampler.on(&cpu).observe(&mut observer).sample(&Axes::new(&axes)?)?;
     if let Some(counted) = &sample.statistics {
         statistics.distance_evaluations += counted.distance_evaluations;
         statistics.effective_updates += counted.effective_updates;

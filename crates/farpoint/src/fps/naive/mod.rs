@@ -53,7 +53,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         simd.vectorize(Farthest { distance: &distance, largest: &largest })
     };
     let mut next = None;
-    for start in mem::take(&mut selection.starts) {
+    for &start in &mem::take(&mut selection.starts) {
         selection.begin(start);
         next = apply(selection, start);
     }

@@ -33,7 +33,7 @@ impl<T: Scalar> SmallCloud<'_, '_, T> {
     #[inline(always)]
     fn choose<S: Simd<T>, const DIMS: usize>(mut self, simd: S) -> Result<(), Error> {
         let mut next = None;
-        for start in mem::take(&mut self.selection.starts) {
+        for &start in &mem::take(&mut self.selection.starts) {
             self.selection.begin(start);
             next = self.apply::<S, DIMS>(simd, start);
         }

@@ -5,15 +5,14 @@ use super::first::{farthest, find_slots};
 use super::floor::{Floor, Progress};
 use super::list::List;
 use super::share::share;
-use super::solve::Band;
-use super::update::{Update, apply};
+use super::solve::{Band, Solver};
+use super::update::{Collected, Scratch, Update, apply};
 use super::walk::{BandSamples, Counts};
-use super::workspace::{Memory, Workspace};
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
 use crate::fps::selection::Selection;
 use crate::fps::tree::Walker;
-use crate::memory::{self, Shared};
+use crate::memory::{Buffer, Shared};
 use crate::scalar::extremes;
 use crate::simd::Simd;
 use crate::spatial::{BoxTree, Cells, Presence};
@@ -43,17 +42,41 @@ const MAX_COMPARED: usize = if cfg!(test) { 20 } else { 100 };
 /// Choices are applied by one thread if that is less work than looking at this many points.
 const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
 
+/// Working memory of all bands.
+struct Memory<T: Scalar> {
+    /// Candidates, by part of the band.
+    candidates: Buffer<Candidates<T>>,
+    solvers: Buffer<Solver<T>>,
+    presence: Presence,
+    /// Scratch, by member of the team.
+    scratch: Buffer<Scratch<T>>,
+    collected: Collected,
+}
+
+impl<T: Scalar> Memory<T> {
+    /// Creates memory for `parts` parts and `members` members.
+    fn new(parts: usize, members: usize, tree: &BoxTree<T>, cells: Cells<T>) -> Self {
+        Self {
+            candidates: Buffer::collected((0..parts).map(|_| Candidates::new(cells))),
+            solvers: Buffer::collected((0..parts).map(|_| Solver::new())),
+            presence: Presence::default(),
+            scratch: Buffer::collected((0..members).map(|_| Scratch::new(tree))),
+            collected: Collected::default(),
+        }
+    }
+}
+
 /// The state between bands.
 pub(super) struct Bands<'a, T: Scalar, S> {
     simd: S,
     team: &'a Team,
     cloud: &'a WorkingCopy<T>,
     pub(super) tree: BoxTree<T>,
-    work: Workspace<T>,
+    memory: Memory<T>,
     /// Keys of the choices, band by band, in any order within one.
-    pub(super) accepted: Vec<T::Key>,
+    pub(super) accepted: Buffer<T::Key>,
     /// End of the choices of each part of each band, and true at the end of a band.
-    pub(super) ends: Vec<(usize, bool)>,
+    pub(super) ends: Buffer<(usize, bool)>,
     floor: Floor,
     /// Floor of the last collection of candidates.
     beta: T,
@@ -75,9 +98,9 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             simd,
             team,
             cloud,
-            work: Workspace::new(2 * PARTS * team.size(), team.size(), &tree, cells),
-            accepted: Vec::new(),
-            ends: Vec::new(),
+            memory: Memory::new(2 * PARTS * team.size(), team.size(), &tree, cells),
+            accepted: Buffer::default(),
+            ends: Buffer::default(),
             floor: Floor::default(),
             beta: T::INFINITY,
             chosen: 0,
@@ -92,8 +115,10 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let starts = mem::take(&mut selection.starts);
         // Slots are looked up for further axes only.
         let further = self.tree.dims > 3;
-        let slots =
-            if further { find_slots(&self.tree, &starts) } else { memory::zeros(starts.len()) };
+        let slots = match further {
+            true => find_slots(&self.tree, &starts),
+            false => Buffer::filled(starts.len(), 0),
+        };
         starts.iter().for_each(|&start| selection.begin(start));
         self.apply_one_by_one(&starts, &slots, selection);
         while selection.points.len() < ONE_BY_ONE && self.tree.largest() > T::ZERO {
@@ -125,20 +150,18 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let sources = &[BandSamples { list: &list, corners: [self.cloud.low, self.cloud.high] }];
         let team = self.team_for(points.len(), selection.points.len());
         let update = Update { sources, beta: T::INFINITY, count: self.count };
-        let Self { simd, tree, work, .. } = self;
-        let Memory { scratch, collected, .. } = &mut **work;
+        let Self { simd, tree, memory: Memory { scratch, collected, .. }, .. } = self;
         selection.statistics.add(&apply(*simd, team, tree, &update, scratch, collected));
     }
 
     /// Lowers all distances by these samples, and collects the points that stay above `beta`.
     fn update(&mut self, team: Option<&Team>, parts: usize, beta: T, statistics: &mut Statistics) {
         let corners = |part: &Candidates<T>| [part.low, part.high];
-        let Memory { candidates, solvers, scratch, collected, .. } = &mut *self.work;
-        let sources: Vec<_> = solvers[..parts]
-            .iter()
-            .zip(candidates)
-            .map(|(solver, part)| BandSamples { list: &solver.list, corners: corners(part) })
-            .collect();
+        let Memory { candidates, solvers, scratch, collected, .. } = &mut self.memory;
+        let parts = solvers[..parts].iter().zip(candidates);
+        let sources = Buffer::collected(
+            parts.map(|(solver, part)| BandSamples { list: &solver.list, corners: corners(part) }),
+        );
         let update = Update { sources: &sources, beta, count: self.count };
         statistics.add(&apply(self.simd, team, &mut self.tree, &update, scratch, collected));
         self.beta = beta;
@@ -157,7 +180,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let remaining = selection.remaining() - self.accepted.len();
         let stop_radius = selection.stop_radius();
         let mut clock = Clock::now();
-        if self.work.collected.len() == 0 {
+        if self.memory.collected.len() == 0 {
             let beta = self.floor.next(largest, Progress { samples, remaining, stop_radius });
             let team = self.team_for(self.tree.points.len() / 300, usize::MAX);
             self.update(team, 0, beta, &mut selection.statistics);
@@ -197,7 +220,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             return Some(cells);
         }
         // The box of the cloud may be that large for the sake of a few points.
-        let Memory { scratch, collected, .. } = &*self.work;
+        let Memory { scratch, collected, .. } = &self.memory;
         let count = collected.len();
         let ends = [0, 1, 2].map(|a| {
             let runs = collected.segments(scratch, 0..count);
@@ -221,7 +244,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     ) -> usize {
         let parts = self.partition(cells);
         clock.lap(&mut statistics.seconds.collect);
-        let Memory { candidates, solvers, presence, collected, .. } = &mut *self.work;
+        let Memory { candidates, solvers, presence, collected, .. } = &mut self.memory;
         let (simd, candidates) = (self.simd, &candidates[..parts]);
         let (tree, beta) = (&self.tree, self.beta);
         let band = Band { tree, candidates, cells, presence, beta, largest };
@@ -238,10 +261,10 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
 
     /// Partitions the candidates of a band and prepares the solvers; returns the number of parts.
     fn partition(&mut self, cells: Cells<T>) -> usize {
-        let Self { team, tree, work, .. } = self;
+        let Self { team, tree, memory, .. } = self;
         // A single thread never waits.
         let max_parts = if team.present() == 1 { 1 } else { PARTS * team.present() };
-        let Memory { candidates, solvers, presence, scratch, collected } = &mut **work;
+        let Memory { candidates, solvers, presence, scratch, collected } = memory;
         let count = collected.len();
         // If candidates far outnumber choices, threads wait for a few.
         let mut parts = (count / PART).min(self.chosen).clamp(1, max_parts);
@@ -278,8 +301,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     /// Adds the choices of a band to all others; returns their number.
     fn collect_choices(&mut self, parts: usize) -> usize {
         let before = self.accepted.len();
-        for (k, solver) in self.work.solvers[..parts].iter().enumerate() {
-            memory::extend(&mut self.accepted, solver.accepted.iter().copied());
+        for (k, solver) in self.memory.solvers[..parts].iter().enumerate() {
+            self.accepted.extend(solver.accepted.iter().copied());
             self.ends.push((self.accepted.len(), k + 1 == parts));
         }
         self.chosen = self.accepted.len() - before;

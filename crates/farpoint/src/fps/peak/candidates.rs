@@ -2,7 +2,7 @@
 
 use super::staged::Segment;
 use crate::Scalar;
-use crate::memory::{self, Padded};
+use crate::memory::{Buffer, Padded};
 use crate::scalar::extremes;
 use crate::spatial::{BoxTree, Cells, Grid};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,16 +17,16 @@ pub(super) struct Candidates<T: Scalar> {
     /// Squared distance at the start of the band.
     pub(super) value: Padded<T>,
     /// Tentative distance, as sorting bits; 0 if decided.
-    pub(super) live: Vec<AtomicU64>,
+    pub(super) live: Buffer<AtomicU64>,
     /// Slot in the tree.
-    pub(super) slot: Vec<u32>,
+    pub(super) slot: Buffer<u32>,
     /// Point in that slot.
-    pub(super) point: Vec<u32>,
+    pub(super) point: Buffer<u32>,
     /// Box around them; the low corner is infinite when there is none.
     pub(super) low: [T; 3],
     pub(super) high: [T; 3],
     /// Place of each candidate in grid order.
-    places: Vec<u32>,
+    places: Buffer<u32>,
 }
 
 /// A point about to be chosen.
@@ -46,18 +46,13 @@ impl<T: Scalar> Candidates<T> {
             grid: Grid::new(cells),
             at: Default::default(),
             value: Padded::default(),
-            live: Vec::new(),
-            slot: Vec::new(),
-            point: Vec::new(),
+            live: Buffer::default(),
+            slot: Buffer::default(),
+            point: Buffer::default(),
             low: [T::INFINITY; 3],
             high: [T::INFINITY; 3],
-            places: Vec::new(),
+            places: Buffer::default(),
         }
-    }
-
-    /// Returns the approximate size in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.places.capacity() * (4 * size_of::<T>() + 24)
     }
 
     /// Returns the number of candidates.
@@ -92,8 +87,8 @@ impl<T: Scalar> Candidates<T> {
         for row in self.at.iter_mut().chain([&mut self.value]) {
             row.resize(count);
         }
-        memory::resize(&mut self.slot, count, 0);
-        memory::resize(&mut self.point, count, 0);
+        self.slot.resize(count, 0);
+        self.point.resize(count, 0);
         (self.low, self.high) = ([T::INFINITY; 3], [T::INFINITY; 3]);
         let mut places = &self.places[..];
         for run in runs {
@@ -121,7 +116,7 @@ impl<T: Scalar> Candidates<T> {
     pub(super) fn reset_live(&mut self) {
         self.live.clear();
         let live = self.value.iter().map(|value| AtomicU64::new(value.sorting_bits()));
-        memory::extend(&mut self.live, live);
+        self.live.extend(live);
     }
 }
 

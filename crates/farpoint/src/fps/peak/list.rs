@@ -1,14 +1,14 @@
 //! Samples of a band by axis, in the layout of the update's vectors.
 
 use crate::Scalar;
-use crate::memory::{self, Padded};
+use crate::memory::{Buffer, Padded};
 use crate::simd::Simd;
 
 /// Samples by axis, and their slots in the tree. The rows may be longer than the list.
 #[derive(Default)]
 pub(super) struct List<T: Scalar> {
     pub(super) at: [Padded<T>; 3],
-    pub(super) slot: Vec<u32>,
+    pub(super) slot: Buffer<u32>,
     pub(super) len: usize,
 }
 
@@ -28,11 +28,6 @@ impl<T: Scalar> List<T> {
         self.len
     }
 
-    /// Returns the size in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.slot.len() * (3 * size_of::<T>() + 4)
-    }
-
     /// Removes all samples.
     pub(super) fn clear(&mut self) {
         self.len = 0;
@@ -43,7 +38,7 @@ impl<T: Scalar> List<T> {
         if self.slot.len() < len {
             let room = len.next_power_of_two().max(16);
             self.at.iter_mut().for_each(|row| row.resize(room));
-            memory::resize(&mut self.slot, room, 0);
+            self.slot.resize(room, 0);
         }
     }
 

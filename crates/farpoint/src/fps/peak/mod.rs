@@ -29,7 +29,6 @@ mod staged;
 mod tests;
 mod update;
 mod walk;
-mod workspace;
 
 use super::selection::Selection;
 use super::tree::{Walker, finish};
@@ -71,7 +70,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         finish(cloud, selection);
         clock.lap(&mut selection.statistics.seconds.sort);
     }
-    if team.size() > 1 {
+    if team.size() > 1 && selection.count {
         selection.statistics.counters.push(("long waits", team.long_waits()));
     }
     Ok(())

@@ -6,25 +6,25 @@
 
 use super::candidates::Candidates;
 use crate::Scalar;
-use crate::memory;
+use crate::memory::Buffer;
 use crate::scalar::extremes;
 
 /// Candidates sorted by key, each with its place.
 pub(super) struct Queue<T: Scalar> {
-    sorted: Vec<(T::Key, u32)>,
+    sorted: Buffer<(T::Key, u32)>,
     next: usize,
-    bins: Vec<u32>,
-    first: Vec<u32>,
+    bins: Buffer<u32>,
+    first: Buffer<u32>,
 }
 
 impl<T: Scalar> Queue<T> {
     pub(super) fn new() -> Self {
-        Self { sorted: Vec::new(), next: 0, bins: Vec::new(), first: Vec::new() }
-    }
-
-    /// Returns the size in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.sorted.capacity() * size_of::<(T::Key, u32)>() + 6 * self.bins.capacity()
+        Self {
+            sorted: Buffer::default(),
+            next: 0,
+            bins: Buffer::default(),
+            first: Buffer::default(),
+        }
     }
 
     /// Returns the first candidate in order.
@@ -51,7 +51,7 @@ impl<T: Scalar> Queue<T> {
         for first in &mut self.first {
             sum += std::mem::replace(first, sum);
         }
-        memory::resize(&mut self.sorted, values.len(), (T::ZERO.key(0), 0));
+        self.sorted.resize(values.len(), (T::ZERO.key(0), 0));
         for (place, (&value, &bin)) in values.iter().zip(&self.bins).enumerate() {
             let next = &mut self.first[bin as usize];
             self.sorted[*next as usize] = (value.key(candidates.point[place]), place as u32);
@@ -76,9 +76,8 @@ impl<T: Scalar> Queue<T> {
         // Equal values, or infinite ones: one bin, for infinity * 0 is NaN, which becomes 0.
         let scale = if scale.is_finite() { scale } else { T::ZERO };
         self.first.clear();
-        memory::resize(&mut self.first, count, 0);
+        self.first.resize(count, 0);
         self.bins.clear();
-        memory::reserve(&mut self.bins, values.len());
         self.bins.extend(values.iter().map(|&value| {
             // SAFETY: `largest` is the largest of the values; there are 2^20 bins at most.
             let bin = unsafe { ((largest - value) * scale).to_bin(last) };

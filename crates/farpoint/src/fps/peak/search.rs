@@ -4,7 +4,7 @@ use super::candidates::{Candidates, Sample};
 use super::list::lanes_below;
 use crate::Scalar;
 use crate::distance::squared;
-use crate::memory::{self, MAX_LANES};
+use crate::memory::{self, Buffer, MAX_LANES};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
 use std::sync::atomic::Ordering;
@@ -40,7 +40,7 @@ pub(super) struct Near<'a, T: Scalar, const SHARED: bool> {
     pub(super) part: u32,
     pub(super) runs: &'a [(u32, u32)],
     pub(super) sample: Sample<T>,
-    pub(super) hits: &'a mut Vec<Hit<T>>,
+    pub(super) hits: &'a mut Buffer<Hit<T>>,
 }
 
 impl<T: Scalar, const SHARED: bool> Kernel<T> for Near<'_, T, SHARED> {
@@ -104,7 +104,7 @@ impl<T: Scalar, const SHARED: bool> Near<'_, T, SHARED> {
         }
         if squared.sorting_bits() < live {
             let (part, place) = (self.part, place as u32);
-            memory::push(self.hits, Hit { part, place, value: squared });
+            self.hits.push(Hit { part, place, value: squared });
         }
         false
     }

@@ -2,7 +2,7 @@
 
 use super::solve::{Band, Solver};
 use crate::Scalar;
-use crate::memory::Shared;
+use crate::memory::{Buffer, Shared};
 use crate::simd::Simd;
 use crate::threads::{Team, Waits};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ pub(super) fn share<T: Scalar, S: Simd<T>>(
     solvers: &mut [Solver<T>],
 ) {
     let parts = solvers.len();
-    let started: Vec<_> = (0..parts).map(|_| AtomicBool::new(false)).collect();
+    let started = Buffer::collected((0..parts).map(|_| AtomicBool::new(false)));
     let (solvers, waits) = (Shared::new(solvers), team.waits());
     team.each(parts, |first, _| {
         let start_next = || {
@@ -38,7 +38,7 @@ fn work<'s, T: Scalar, S: Simd<T>>(
     waits: Waits<'_>,
     start_next: impl Fn() -> Option<(usize, &'s mut Solver<T>)>,
 ) {
-    let mut started_parts: Vec<(usize, &mut Solver<T>)> = Vec::new();
+    let mut started_parts: Buffer<(usize, &mut Solver<T>)> = Buffer::default();
     let mut wait = waits.start();
     loop {
         let mut progress = false;

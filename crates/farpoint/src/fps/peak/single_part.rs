@@ -5,7 +5,7 @@ use super::candidates::Candidates;
 use super::solve::{Band, Solver};
 use crate::Scalar;
 use crate::distance::squared;
-use crate::memory::{self, Padded};
+use crate::memory::Padded;
 use crate::simd::{Kernel, Simd};
 
 impl<T: Scalar> Solver<T> {
@@ -25,7 +25,7 @@ impl<T: Scalar> Solver<T> {
             candidates.grid.search(sample.at, &mut self.runs);
             let (runs, values) = (&self.runs[..], &mut self.values);
             simd.vectorize(Lower { candidates, runs, at: sample.at, beta: band.beta, values });
-            memory::push(&mut self.accepted, key);
+            self.accepted.push(key);
             self.list.push(sample.at, sample.slot);
         }
     }

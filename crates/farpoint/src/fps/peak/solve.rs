@@ -21,7 +21,7 @@ use super::list::List;
 use super::queue::Queue;
 use super::search::{Hit, Near, boxes_distance};
 use crate::Scalar;
-use crate::memory::{self, Padded};
+use crate::memory::{Buffer, Padded};
 use crate::simd::Simd;
 use crate::spatial::{BoxTree, Cells, Presence};
 use std::cmp::Reverse;
@@ -36,16 +36,16 @@ pub(super) struct Solver<T: Scalar> {
     /// Candidates whose distance had fallen at their turn, by their new key.
     lowered: BinaryHeap<Reverse<(T::Key, u32)>>,
     /// Candidates that wait for a witness.
-    waiting: Vec<Waiting>,
+    waiting: Buffer<Waiting>,
     /// Other parts within reach, and their bits in [`Presence`].
-    others: Vec<u32>,
+    others: Buffer<u32>,
     bits: u32,
-    hits: Vec<Hit<T>>,
-    pub(super) runs: Vec<(u32, u32)>,
+    hits: Buffer<Hit<T>>,
+    pub(super) runs: Buffer<(u32, u32)>,
     /// Tentative distances of a band that is one part.
     pub(super) values: Padded<T>,
     /// Keys of the choices, about in order; with one part, in order.
-    pub(super) accepted: Vec<T::Key>,
+    pub(super) accepted: Buffer<T::Key>,
     /// The same points, in the layout of the update.
     pub(super) list: List<T>,
 }
@@ -77,21 +77,16 @@ impl<T: Scalar> Solver<T> {
         Self {
             queue: Queue::new(),
             lowered: BinaryHeap::new(),
-            waiting: Vec::new(),
-            others: Vec::new(),
+            waiting: Buffer::default(),
+            others: Buffer::default(),
             bits: 0,
-            hits: Vec::new(),
-            runs: Vec::new(),
+            hits: Buffer::default(),
+            // As many as a search finds, unless cells are much smaller than intended.
+            runs: Buffer::with_capacity(32),
             values: Padded::default(),
-            accepted: Vec::new(),
+            accepted: Buffer::default(),
             list: List::default(),
         }
-    }
-
-    /// Returns the approximate size in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        let of_choice = size_of::<T::Key>() + 3 * size_of::<T>() + 4;
-        self.queue.bytes() + self.accepted.capacity() * of_choice
     }
 
     /// Prepares for these candidates.
@@ -171,11 +166,17 @@ impl<T: Scalar> Solver<T> {
     pub(super) fn requeue(&mut self, candidates: &Candidates<T>, place: u32, value: T) {
         if value > T::ZERO {
             let key = value.key(candidates.point[place as usize]);
-            if self.lowered.try_reserve(1).is_err() {
-                memory::out_of_memory::<(T::Key, u32)>(self.lowered.len() + 1);
+            if self.lowered.len() == self.lowered.capacity() {
+                let mut keys = self.take_lowered();
+                keys.reserve(1);
+                self.lowered = BinaryHeap::from(keys.into_vec());
             }
             self.lowered.push(Reverse((key, place)));
         }
+    }
+
+    fn take_lowered(&mut self) -> Buffer<Reverse<(T::Key, u32)>> {
+        Buffer::from(std::mem::take(&mut self.lowered).into_vec())
     }
 
     /// Accepts a candidate of part `own_part` with this value, or makes it wait.
@@ -192,7 +193,7 @@ impl<T: Scalar> Solver<T> {
         let sample = candidates.sample(place, value);
         self.hits.clear();
         if let Some(witness) = self.search::<S, SHARED>(simd, band, own_part, &sample) {
-            return memory::push(&mut self.waiting, Waiting { place, witness });
+            return self.waiting.push(Waiting { place, witness });
         }
         if SHARED {
             // Decided candidates may have lowered it before.
@@ -206,7 +207,7 @@ impl<T: Scalar> Solver<T> {
         }
         // From here on it is decided.
         candidates.live[place as usize].store(0, Ordering::Release);
-        memory::push(&mut self.accepted, value.key(sample.point));
+        self.accepted.push(value.key(sample.point));
         self.list.push(sample.at, sample.slot);
     }
 
@@ -243,6 +244,12 @@ impl<T: Scalar> Solver<T> {
             }
         }
         None
+    }
+}
+
+impl<T: Scalar> Drop for Solver<T> {
+    fn drop(&mut self) {
+        self.take_lowered();
     }
 }
 

@@ -3,7 +3,7 @@
 use super::slots::Slots;
 use super::walk::Walk;
 use crate::Scalar;
-use crate::memory::{self, Padded};
+use crate::memory::{Buffer, Padded};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{FANOUT, LEAF};
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(super) struct Staged<T: Scalar> {
     /// Coordinates and values, in rows that are longer than there are points.
     rows: [Padded<T>; 4],
     /// Slots in the tree: a row as long.
-    slot: Vec<u32>,
+    slot: Buffer<u32>,
     len: usize,
 }
 
@@ -48,11 +48,6 @@ impl<T: Scalar> Staged<T> {
         self.len
     }
 
-    /// Returns the size in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.slot.len() * (4 * size_of::<T>() + 4)
-    }
-
     /// Removes all points. The rows keep their length: they are overwritten.
     pub(super) fn clear(&mut self) {
         self.len = 0;
@@ -70,7 +65,7 @@ impl<T: Scalar> Staged<T> {
     fn grow(&mut self, count: usize) {
         let room = 2 * count + 64 * LEAF;
         self.rows.iter_mut().for_each(|row| row.resize(room));
-        memory::resize(&mut self.slot, room, 0);
+        self.slot.resize(room, 0);
     }
 
     /// Adds the points of a leaf whose value is above `beta`.

@@ -33,9 +33,9 @@ fn sampled<T: Scalar>(
     run: impl FnOnce(&mut Selection<'_, T>) -> Result<(), Error>,
 ) -> Result3<T> {
     let job = Sampler::new(amount).start(start.clone());
-    let mut selection = Selection::new(&job, cloud, cloud.len, Clock::now(), None).unwrap();
+    let mut selection = Selection::new(&job, cloud, cloud.len, Clock::now(), None, vec![]).unwrap();
     run(&mut selection).unwrap();
-    (selection.points, selection.values, selection.covering)
+    (selection.points.into_vec(), selection.values, selection.covering)
 }
 
 fn check<T: Scalar, const D: usize>(name: &str, rows: &[[T; D]], amount: Amount)

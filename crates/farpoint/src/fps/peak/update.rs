@@ -12,7 +12,7 @@ use super::slots::Slots;
 use super::staged::{Collect, Segment, Staged};
 use super::walk::{BandSamples, Counts, Part, Walk};
 use crate::Scalar;
-use crate::memory::Shared;
+use crate::memory::{Buffer, Shared};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, Level, box_bound};
 use crate::threads::Team;
@@ -22,29 +22,23 @@ use std::ops::Range;
 #[repr(align(128))]
 pub(super) struct Scratch<T: Scalar> {
     /// Samples that can change something below the entry visited last, by level.
-    lists: Vec<List<T>>,
+    lists: Buffer<List<T>>,
     /// Entry visited last at each level.
-    entries: Vec<usize>,
+    entries: Buffer<usize>,
     /// Points of the next band.
     staged: Staged<T>,
     counts: Counts,
 }
 
 impl<T: Scalar> Scratch<T> {
-    pub(super) fn new() -> Self {
-        let (lists, entries) = (Vec::new(), Vec::new());
-        Self { lists, entries, staged: Staged::default(), counts: Counts::default() }
-    }
-
-    /// Prepares for a tree.
-    pub(super) fn fit(&mut self, tree: &BoxTree<T>) {
-        self.lists.resize_with(tree.levels.len(), List::default);
-        self.entries.resize(tree.levels.len(), NOT_VISITED);
-    }
-
-    /// Returns the size in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.staged.bytes() + self.lists.iter().map(List::bytes).sum::<usize>()
+    /// Creates working memory for a tree.
+    pub(super) fn new(tree: &BoxTree<T>) -> Self {
+        Self {
+            lists: Buffer::collected(tree.levels.iter().map(|_| List::default())),
+            entries: Buffer::filled(tree.levels.len(), NOT_VISITED),
+            staged: Staged::default(),
+            counts: Counts::default(),
+        }
     }
 }
 
@@ -69,7 +63,7 @@ pub(super) struct Update<'a, T: Scalar> {
 /// Points of the next band, in the order of the tree: the staging member and the range of each run.
 #[derive(Default)]
 pub(super) struct Collected {
-    runs: Vec<(usize, Range<usize>)>,
+    runs: Buffer<(usize, Range<usize>)>,
 }
 
 impl Collected {
@@ -111,7 +105,7 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
         boxes,
         largest: Shared::new(largest),
     });
-    let levels: Vec<_> = levels.collect();
+    let levels = Buffer::collected(levels);
     let &Update { sources, beta, count } = update;
     let highest = highest(&levels, sources.len());
     let large = size_of_val(&leaves[..]) > LARGE;

@@ -3,7 +3,7 @@
 use super::list::List;
 use super::slots::Slots;
 use crate::Scalar;
-use crate::memory::Shared;
+use crate::memory::{Buffer, Shared};
 use crate::spatial::{Boxes, FANOUT};
 
 /// Counts of the walk.
@@ -38,7 +38,7 @@ pub(super) struct BandSamples<'a, T: Scalar> {
 /// boxes and coordinates are only read.
 pub(super) struct Walk<'a, 'b, T: Scalar> {
     pub(super) slots: Slots<'a, T>,
-    pub(super) levels: Vec<Part<'a, T>>,
+    pub(super) levels: Buffer<Part<'a, T>>,
     /// Level whose entries gather from the sources themselves.
     pub(super) highest: usize,
     /// Points whose value stays above this are collected.
