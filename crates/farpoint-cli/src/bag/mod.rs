@@ -15,7 +15,7 @@ use crate::check;
 use crate::interrupt;
 use anyhow::{Result, bail, ensure};
 use choose::Chooser;
-use farpoint_io::bag::{Bag, bag_files};
+use farpoint_io::bag::{Bag, bag_files, refuse_other_bag};
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -71,7 +71,11 @@ pub(crate) fn find(path: &Path, reading: &Reading) -> Result<Option<BagInput>> {
         return Ok(Some(bag_input(files, true)));
     }
     // Pipes can be read once only.
-    if reading.file_option().is_some() || !path.is_file() || !starts_as_mcap(path) {
+    if reading.file_option().is_some() || !path.is_file() {
+        return Ok(None);
+    }
+    if !starts_as_mcap(path) {
+        refuse_other_bag(path)?;
         return Ok(None);
     }
     Ok(Some(bag_input(vec![path.to_owned()], false)))
