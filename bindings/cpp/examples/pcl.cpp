@@ -80,9 +80,14 @@ static int run(int argc, char** argv) {
     const pcl::PointCloud<pcl::PointXYZ>::Ptr places(new pcl::PointCloud<pcl::PointXYZ>);
     pcl::fromPCLPointCloud2(cloud, *places);
 
+    const std::size_t samples = argc > 3 ? count_of(argv[3]) : places->size() / 4;
+    if (samples > places->size()) {
+        throw std::runtime_error("can't take " + std::to_string(samples) + " samples of " +
+                                 std::to_string(places->size()) + " points");
+    }
     farpoint::PclFarthestPointSampling<pcl::PointXYZ> sampling;
     sampling.setInputCloud(places);
-    sampling.setSample(argc > 3 ? count_of(argv[3]) : places->size() / 4);
+    sampling.setSample(samples);
     sampling.setSeed(1);
     pcl::Indices chosen;
     const auto begin = std::chrono::steady_clock::now();

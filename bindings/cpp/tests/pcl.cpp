@@ -302,7 +302,8 @@ TEST(the_voxels_of_pcl) {
                 Cloud b;
                 theirs.filter(a);
                 ours.filter(b);
-                CHECK(a.size() == b.size() && b.height == 1 && b.is_dense && (least == 7) == (b.size() < 1000));
+                CHECK(a.size() == b.size() && b.height == 1 && b.is_dense && (b.size() > 1000 || least > 1));
+                CHECK(x < 1.0F || !b.empty());
                 for (std::size_t k = 0; k < a.size(); ++k) {
                     CHECK(near(b[k].x, a[k].x) && near(b[k].y, a[k].y) && near(b[k].z, a[k].z));
                     CHECK(std::fabs(a[k].intensity - b[k].intensity) <= 1e-5F * a[k].intensity);
