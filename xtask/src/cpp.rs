@@ -54,6 +54,9 @@ pub(crate) fn check() -> Result<Vec<String>> {
     let mut skipped = Vec::new();
     let found = run_examples(&folder, &mut skipped)?;
     let has = |name: &str| found.contains(&name);
+    if has("pcl") {
+        pcl_example(&folder)?;
+    }
     let setting = Setting {
         eigen: has("eigen"),
         pcl: has("pcl"),
@@ -140,6 +143,32 @@ fn run_examples(folder: &Path, skipped: &mut Vec<String>) -> Result<Vec<&'static
         }
     }
     Ok(found)
+}
+
+/// Checks that the example `pcl` keeps all fields of a file, and that it refuses too many samples with a sentence.
+fn pcl_example(folder: &Path) -> Result<()> {
+    let (input, output) = (folder.join("fields.pcd"), folder.join("fewer.pcd"));
+    let fields = "FIELDS x y z rgb ring\nSIZE 4 4 4 4 2\nTYPE F F F U U\nCOUNT 1 1 1 1 1\n";
+    let rows = "0 0 0 255 1\n1 0 0 65280 2\n5 0 0 16711680 3\n";
+    let head = format!("VERSION .7\n{fields}WIDTH 3\nHEIGHT 1\nPOINTS 3\nDATA ascii\n");
+    fs::write(&input, head + rows)?;
+    let example = |samples: &str| {
+        let mut command = Command::new(folder.join("build/examples/pcl"));
+        command.arg(&input).arg(&output).arg(samples);
+        command
+    };
+    run(&mut example("2"))?;
+    let written = fs::read(&output)?;
+    let header = String::from_utf8_lossy(&written[..written.len().min(400)]).into_owned();
+    ensure!(header.contains(fields) && header.contains("POINTS 2"), "fields changed: {header}");
+    let refused = example("9").output()?;
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    ensure!(
+        refused.status.code() == Some(1) && words == "can't take 9 samples of 3 points\n",
+        "9 samples of 3 points end with {}: {words}",
+        refused.status
+    );
+    Ok(())
 }
 
 /// Compilation of a test project.

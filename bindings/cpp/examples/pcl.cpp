@@ -1,16 +1,25 @@
 // PCL: farpoint::PclFarthestPointSampling in place of pcl::FarthestPointSampling.
 //
 //   pcl [IN.pcd [OUT.pcd [SAMPLES]]]      without a file: a room made here
+//
+// Every field of the file is kept: the cloud is a PCLPointCloud2, of which the chosen records are copied.
 #include <farpoint/pcl.hpp>
 
+#include <pcl/PCLPointCloud2.h>
+#include <pcl/common/io.h>
+#include <pcl/conversions.h>
 #include <pcl/io/pcd_io.h>
 #include <pcl/point_cloud.h>
 #include <pcl/point_types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <random>
+#include <stdexcept>
+#include <string>
 
 using Cloud = pcl::PointCloud<pcl::PointXYZI>;
 
@@ -36,21 +45,69 @@ static Cloud::Ptr room() {
     return cloud;
 }
 
-int main(int argc, char** argv) {
-    Cloud::Ptr cloud = argc > 1 ? Cloud::Ptr(new Cloud) : room();
-    if (argc > 1 && pcl::io::loadPCDFile(argv[1], *cloud) != 0) {
-        return 1;
+// Throws unless the file has x, y and z as float32, whatever else it has.
+static void read(const char* name, pcl::PCLPointCloud2& cloud, Eigen::Vector4f& origin, Eigen::Quaternionf& orientation) {
+    if (pcl::io::loadPCDFile(name, cloud, origin, orientation) != 0) {
+        throw std::runtime_error(std::string("can't read ") + name);
     }
+    for (const char* axis : {"x", "y", "z"}) {
+        const int field = pcl::getFieldIndex(cloud, axis);
+        if (field < 0 || cloud.fields[static_cast<std::size_t>(field)].datatype != pcl::PCLPointField::FLOAT32) {
+            throw std::runtime_error(std::string(name) + " has no field '" + axis + "' of type float32");
+        }
+    }
+}
 
-    farpoint::PclFarthestPointSampling<pcl::PointXYZI> sampling;
-    sampling.setInputCloud(cloud);
-    sampling.setSample(argc > 3 ? std::strtoul(argv[3], nullptr, 10) : cloud->size() / 4);
+static std::size_t count_of(const char* text) {
+    char* end = nullptr;
+    const unsigned long count = std::strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || count == 0) {
+        throw std::runtime_error(std::string("the number of samples is '") + text + "', not 1 or more");
+    }
+    return count;
+}
+
+static int run(int argc, char** argv) {
+    pcl::PCLPointCloud2 cloud;
+    Eigen::Vector4f origin = Eigen::Vector4f::Zero();
+    Eigen::Quaternionf orientation = Eigen::Quaternionf::Identity();
+    if (argc > 1) {
+        read(argv[1], cloud, origin, orientation);
+    } else {
+        pcl::toPCLPointCloud2(*room(), cloud);
+    }
+    // Only the places are sampled; all fields are kept below.
+    const pcl::PointCloud<pcl::PointXYZ>::Ptr places(new pcl::PointCloud<pcl::PointXYZ>);
+    pcl::fromPCLPointCloud2(cloud, *places);
+
+    const std::size_t samples = argc > 3 ? count_of(argv[3]) : places->size() / 4;
+    if (samples > places->size()) {
+        throw std::runtime_error("can't take " + std::to_string(samples) + " samples of " +
+                                 std::to_string(places->size()) + " points");
+    }
+    farpoint::PclFarthestPointSampling<pcl::PointXYZ> sampling;
+    sampling.setInputCloud(places);
+    sampling.setSample(samples);
     sampling.setSeed(1);
-    Cloud chosen;
+    pcl::Indices chosen;
     const auto begin = std::chrono::steady_clock::now();
     sampling.filter(chosen);
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
     std::printf("%zu of %zu points in %.1f ms: every point is within %.3f of one; %zu bad points left out\n",
-                chosen.size(), cloud->size(), time.count(), sampling.getCoveringRadius(), sampling.getLeftOut());
-    return argc > 2 ? pcl::io::savePCDFileBinary(argv[2], chosen) : 0;
+                chosen.size(), places->size(), time.count(), sampling.getCoveringRadius(), sampling.getLeftOut());
+    if (argc <= 2) {
+        return 0;
+    }
+    pcl::PCLPointCloud2 thin;
+    pcl::copyPointCloud(cloud, chosen, thin);
+    return pcl::io::savePCDFile(argv[2], thin, origin, orientation, true) == 0 ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
 }

@@ -24,6 +24,7 @@
 #include <farpoint/sample.hpp>
 #include <farpoint/search.hpp>
 #include <farpoint/span.hpp>
+#include <farpoint/voxels.hpp>
 
 #include <string>
 

@@ -5,10 +5,12 @@
 #include <farpoint.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -412,6 +414,76 @@ TEST(measures) {
 TEST(versions) {
     CHECK(farpoint::version() == std::to_string(FARPOINT_VERSION_MAJOR) + "." + std::to_string(FARPOINT_VERSION_MINOR) +
                                      "." + std::to_string(FARPOINT_VERSION_PATCH));
+}
+
+TEST(voxels) {
+    const auto cloud = clouds::random<double>(500, 31);
+    // Voxels by definition, in the order of their first points.
+    std::map<std::array<int, 3>, std::size_t> numbers;
+    std::vector<std::vector<std::size_t>> rows;
+    for (std::size_t i = 0; i < cloud.size(); ++i) {
+        const auto cell = [&](std::size_t axis) {
+            return static_cast<int>(std::floor((cloud[i][axis] - 0.1) / (axis == 2 ? 0.5 : 0.25)));
+        };
+        const auto [at, is_new] = numbers.insert({{cell(0), cell(1), cell(2)}, rows.size()});
+        if (is_new) {
+            rows.emplace_back();
+        }
+        rows[at->second].push_back(i);
+    }
+    farpoint::VoxelOptions options;
+    options.origin = {0.1, 0.1, 0.1};
+    const farpoint::VoxelsResult found = farpoint::voxel_downsample(cloud, {0.25, 0.25, 0.5}, options);
+    CHECK(found.size() == rows.size() && found.inverse().size() == 500 && found.dropped() == 0);
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+        CHECK(found.point_counts()[v] == rows[v].size() && found.rows()[v] == rows[v].front());
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            double sum = 0.0;
+            for (const std::size_t row : rows[v]) {
+                sum += cloud[row][axis];
+                CHECK(found.inverse()[row] == v);
+            }
+            CHECK(found.coordinates<double>()[3 * v + axis] == sum / static_cast<double>(rows[v].size()));
+        }
+        const auto cell = found.cells().data() + 3 * v;
+        CHECK(numbers.at({cell[0], cell[1], cell[2]}) == v);
+    }
+
+    options.sorted = true;
+    options.min_points = 3;
+    const farpoint::VoxelsResult large = farpoint::voxel_downsample(cloud, {0.25, 0.25, 0.5}, options);
+    std::vector<std::size_t> order;
+    for (const auto& [cell, v] : numbers) {
+        if (rows[v].size() >= 3) {
+            order.push_back(rows[v].front());
+        }
+    }
+    CHECK(std::vector<std::size_t>(large.rows().begin(), large.rows().end()) == order && order.size() < rows.size());
+
+    // Some rows; a point of each voxel; an origin at the smallest coordinates.
+    const std::vector<std::size_t> some = {400, 3, 77};
+    farpoint::VoxelOptions picked;
+    picked.rows = some;
+    picked.reduce = farpoint::Reduce::first;
+    picked.min_origin = true;
+    const farpoint::VoxelsResult three = farpoint::voxel_downsample(cloud, 1e-6, picked);
+    CHECK(three.size() == 3 && three.inverse().size() == 3);
+    for (const std::uint32_t row : three.rows()) {
+        CHECK(row == 400 || row == 3 || row == 77);
+    }
+    for (const auto reduce : {farpoint::Reduce::center, farpoint::Reduce::random}) {
+        farpoint::VoxelOptions one;
+        one.reduce = reduce;
+        one.seed = 5;
+        const farpoint::VoxelsResult voxels_of_one = farpoint::voxel_downsample(cloud, 0.25, one);
+        for (std::size_t v = 0; v < voxels_of_one.size(); ++v) {
+            const std::uint32_t row = voxels_of_one.rows()[v];
+            CHECK(voxels_of_one.inverse()[row] == v && voxels_of_one.coordinates<double>()[3 * v] == cloud[row][0]);
+        }
+    }
+    CHECK_THROWS(invalid_argument, "", farpoint::voxel_downsample(cloud, 0.0));
+    CHECK_THROWS(invalid_argument, "", farpoint::voxel_downsample(cloud, std::vector<double>{}));
+    CHECK_THROWS(invalid_argument, "double", (void)found.coordinates<float>());
 }
 
 int main() { return check::run_all(); }

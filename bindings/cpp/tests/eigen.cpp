@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 #include <type_traits>
+#include <utility>
 
 using farpoint::Points;
 using farpoint::sample;
@@ -16,8 +17,12 @@ constexpr bool is_taken = std::is_constructible_v<Points, T>;
 static_assert(is_taken<Eigen::Matrix3Xf&> && is_taken<const Eigen::Matrix<double, Eigen::Dynamic, 3>&>);
 static_assert(!is_taken<Eigen::Matrix3Xf> && !is_taken<const Eigen::Matrix3Xf>);
 static_assert(is_taken<Eigen::Map<Eigen::Matrix3Xf>> && is_taken<Eigen::Map<const Eigen::Matrix3Xd>>);
-// Expressions have no memory; whole numbers are no coordinates.
-static_assert(!is_taken<decltype(Eigen::Matrix3Xf() + Eigen::Matrix3Xf())>);
+// A block refers to the memory of its matrix; a reference to constants may be a copy. Expressions without memory fail by
+// a static assertion (CMakeLists.txt); whole numbers are no coordinates.
+static_assert(is_taken<decltype(std::declval<const Eigen::Matrix4Xf&>().topRows<3>())>);
+static_assert(is_taken<decltype(std::declval<Eigen::Matrix4Xf&>().transpose())>);
+static_assert(!is_taken<Eigen::Ref<const Eigen::Matrix3Xf>> && is_taken<const Eigen::Ref<const Eigen::Matrix3Xf>&>);
+static_assert(is_taken<Eigen::Ref<Eigen::Matrix3Xf>>);
 
 template <typename T>
 static Eigen::Matrix<T, 3, Eigen::Dynamic> columns_of(const clouds::Cloud<T>& cloud) {
@@ -59,6 +64,16 @@ static void orientations() {
     CHECK(clouds::equal(sample(farpoint::points_in_rows(part), 200).indices(), expected));
     CHECK(clouds::equal(sample(Eigen::Map<const Eigen::Matrix<T, 3, any>>(columns.data(), 3, 500), 200).indices(),
                         expected));
+    // Temporaries of them.
+    CHECK(clouds::equal(sample(wide.template middleCols<3>(2), 200).indices(), expected));
+    CHECK(clouds::equal(sample(wide.transpose().template middleRows<3>(2), 200).indices(), expected));
+    CHECK(clouds::equal(sample(rows.transpose(), 200).indices(), expected));
+    CHECK(clouds::equal(sample(farpoint::points_in_rows(wide.middleCols(2, 3)), 200).indices(), expected));
+    CHECK(clouds::equal(sample(farpoint::points_in_columns(wide.middleCols(2, 3).transpose()), 200).indices(), expected));
+    const Points kept = rows_by_row.topRows(300);
+    const clouds::Cloud<T> top(cloud.begin(), cloud.begin() + 300);
+    CHECK(clouds::equal(sample(kept, 100).indices(), clouds::reference(top, 100)));
+
     const auto flipped = columns.rowwise().reverse().eval();
     const auto back = Points::strided(flipped.data() + 3 * 499, 500, 3, -3 * static_cast<std::ptrdiff_t>(sizeof(T)));
     CHECK(clouds::equal(sample(back, 200).indices(), expected));

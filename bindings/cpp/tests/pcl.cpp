@@ -1,18 +1,23 @@
-// PclFarthestPointSampling beside pcl::FarthestPointSampling.
+// PclFarthestPointSampling beside pcl::FarthestPointSampling, and PclVoxelGrid beside pcl::VoxelGrid.
 #include "check.hpp"
 #include "clouds.hpp"
 
 #include <farpoint.hpp>
 #include <farpoint/pcl.hpp>
 
+#include <pcl/common/centroid.h>
 #include <pcl/filters/farthest_point_sampling.h>
+#include <pcl/filters/voxel_grid.h>
 #include <pcl/point_cloud.h>
 #include <pcl/point_types.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 
 using Ours = farpoint::PclFarthestPointSampling<pcl::PointXYZI>;
@@ -196,6 +201,9 @@ TEST(points_that_are_not_finite) {
         }
         ours.setNegative(true);
         CHECK(filtered(ours, cloud, 200, seed).size() == 66 && ours.getRemovedIndices()->size() == 334);
+        Cloud others;
+        ours.filter(others);
+        CHECK(others.size() == 66 && others.is_dense);
     }
     // PCL chooses them.
     Theirs theirs;
@@ -246,6 +254,200 @@ TEST(all_points_and_too_many) {
     }
     ours.setNumberOfThreads(1);
     CHECK(ours.getNumberOfThreads() == 1 && filtered(ours, cloud, 200, 7) == all);
+}
+
+template <typename PointT>
+static void set(pcl::VoxelGrid<PointT>& grid, float x, float y, float z, unsigned least, bool all) {
+    grid.setLeafSize(x, y, z);
+    grid.setMinimumPointsNumberPerVoxel(least);
+    grid.setDownsampleAllData(all);
+}
+
+template <typename PointT>
+static void set(farpoint::PclVoxelGrid<PointT>& grid, float x, float y, float z, unsigned least, bool all) {
+    grid.setLeafSize(x, y, z);
+    grid.setMinimumPointsNumberPerVoxel(least);
+    grid.setDownsampleAllData(all);
+    CHECK(grid.getLeafSize() == Eigen::Vector3f(x, y, z) && grid.getDownsampleAllData() == all);
+    CHECK(grid.getMinimumPointsNumberPerVoxel() == least);
+}
+
+/// Points around 0, on the faces of voxels and in repeated places, too.
+static clouds::Cloud<float> spread(std::size_t count, unsigned seed) {
+    auto points = clouds::random<float>(count, seed);
+    for (std::size_t i = 0; i < count; ++i) {
+        for (float& value : points[i]) {
+            value = i % 5 == 0 ? 0.1F * std::floor(100.0F * value - 50.0F) : 10.0F * value - 5.0F;
+        }
+    }
+    return points;
+}
+
+/// PCL sums as floats, in an order of its own.
+static bool near(float a, float b) { return std::fabs(a - b) <= 1e-5F * std::max(1.0F, std::fabs(b)); }
+
+// The same voxels in the same order: a mean that is off by a point would be off by more.
+TEST(the_voxels_of_pcl) {
+    const auto cloud = cloud_of(spread(20000, 13));
+    for (const auto& [x, y, z] : {std::array<float, 3>{0.1F, 0.1F, 0.1F}, {0.3F, 0.3F, 0.3F}, {1.0F, 0.7F, 0.3F}}) {
+        for (const unsigned least : {0U, 1U, 2U, 7U}) {
+            for (const bool all : {true, false}) {
+                pcl::VoxelGrid<pcl::PointXYZI> theirs;
+                farpoint::PclVoxelGrid<pcl::PointXYZI> ours;
+                set(theirs, x, y, z, least, all);
+                set(ours, x, y, z, least, all);
+                theirs.setInputCloud(cloud);
+                ours.setInputCloud(cloud);
+                Cloud a;
+                Cloud b;
+                theirs.filter(a);
+                ours.filter(b);
+                CHECK(a.size() == b.size() && b.height == 1 && b.is_dense && (b.size() > 1000 || least > 1));
+                CHECK(x < 1.0F || !b.empty());
+                for (std::size_t k = 0; k < a.size(); ++k) {
+                    CHECK(near(b[k].x, a[k].x) && near(b[k].y, a[k].y) && near(b[k].z, a[k].z));
+                    CHECK(std::fabs(a[k].intensity - b[k].intensity) <= 1e-5F * a[k].intensity);
+                    CHECK(all || b[k].intensity == 0.0F);
+                }
+            }
+        }
+    }
+}
+
+// Mean by definition: in double precision, in the order of the indices.
+TEST(means_of_voxels_are_exact) {
+    const auto points = spread(3000, 14);
+    const auto cloud = cloud_of(points);
+    farpoint::PclVoxelGrid<pcl::PointXYZI> ours;
+    ours.setLeafSize(Eigen::Vector4f(2.0F, 2.0F, 2.0F, 0.0F));
+    ours.setInputCloud(cloud);
+    Cloud found;
+    ours.filter(found);
+    std::map<std::array<int, 3>, std::vector<std::size_t>> voxels;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto cell = [&](std::size_t axis) { return static_cast<int>(std::floor(points[i][axis] * 0.5F)); };
+        voxels[{cell(2), cell(1), cell(0)}].push_back(i);
+    }
+    CHECK(voxels.size() == found.size());
+    std::size_t k = 0;
+    for (const auto& [cell, rows] : voxels) {
+        std::array<double, 3> sum{};
+        for (const std::size_t row : rows) {
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                sum[axis] += static_cast<double>(points[row][axis]);
+            }
+        }
+        const auto mean = [&](std::size_t axis) { return static_cast<float>(sum[axis] / static_cast<double>(rows.size())); };
+        CHECK(found[k].x == mean(0) && found[k].y == mean(1) && found[k].z == mean(2));
+        ++k;
+    }
+}
+
+TEST(voxels_of_colors_and_labels) {
+    const auto points = spread(5000, 15);
+    const pcl::PointCloud<pcl::PointXYZRGBL>::Ptr cloud(new pcl::PointCloud<pcl::PointXYZRGBL>);
+    for (const auto& [x, y, z] : points) {
+        pcl::PointXYZRGBL point;
+        point.x = x, point.y = y, point.z = z;
+        const auto k = static_cast<unsigned>(cloud->size());
+        point.r = static_cast<std::uint8_t>(k * 7), point.g = static_cast<std::uint8_t>(k * 13);
+        point.b = static_cast<std::uint8_t>(k / 9), point.label = k % 3;
+        cloud->push_back(point);
+    }
+    pcl::VoxelGrid<pcl::PointXYZRGBL> theirs;
+    farpoint::PclVoxelGrid<pcl::PointXYZRGBL> ours;
+    set(theirs, 1.0F, 1.0F, 1.0F, 0, true);
+    set(ours, 1.0F, 1.0F, 1.0F, 0, true);
+    theirs.setInputCloud(cloud);
+    ours.setInputCloud(cloud);
+    pcl::PointCloud<pcl::PointXYZRGBL> a;
+    pcl::PointCloud<pcl::PointXYZRGBL> b;
+    theirs.filter(a);
+    ours.filter(b);
+    CHECK(a.size() == b.size() && a.size() > 500);
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        CHECK(a[k].rgba == b[k].rgba && a[k].label == b[k].label);
+    }
+}
+
+TEST(voxels_of_some_points) {
+    auto points = spread(4000, 16);
+    points[7][1] = NAN;
+    points[9][2] = INFINITY;
+    const auto cloud = cloud_of(points);
+    cloud->is_dense = false;
+    cloud->header.frame_id = "lidar";
+    const pcl::IndicesPtr indices(new pcl::Indices);
+    for (int i = 3999; i >= 0; i -= 3) {
+        indices->push_back(i);
+    }
+    indices->insert(indices->end(), {7, 9});
+    pcl::VoxelGrid<pcl::PointXYZI> theirs;
+    farpoint::PclVoxelGrid<pcl::PointXYZI> ours;
+    set(theirs, 0.5F, 0.5F, 0.5F, 0, true);
+    set(ours, 0.5F, 0.5F, 0.5F, 0, true);
+    theirs.setInputCloud(cloud);
+    ours.setInputCloud(cloud);
+    theirs.setIndices(indices);
+    ours.setIndices(indices);
+    Cloud a;
+    Cloud b;
+    theirs.filter(a);
+    ours.filter(b);
+    CHECK(a.size() == b.size() && b.is_dense && b.header.frame_id == "lidar");
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        CHECK(near(b[k].x, a[k].x) && near(b[k].y, a[k].y) && near(b[k].z, a[k].z));
+    }
+    // NaN in a cloud that claims to be dense, which PCL reads.
+    cloud->is_dense = true;
+    ours.filter(a);
+    CHECK(a.size() == b.size());
+}
+
+TEST(voxels_at_the_limits) {
+    // Cells whose numbers PCL has no room for: it returns its input, with a warning.
+    const auto points = spread(1000, 17);
+    const auto cloud = cloud_of(points);
+    farpoint::PclVoxelGrid<pcl::PointXYZI> ours;
+    set(ours, 0.001F, 0.001F, 0.001F, 0, true);
+    ours.setInputCloud(cloud);
+    Cloud found;
+    ours.filter(found);
+    std::set<std::array<float, 3>> cells;
+    for (const auto& [x, y, z] : points) {
+        const float inverse = 1.0F / 0.001F;
+        cells.insert({std::floor(x * inverse), std::floor(y * inverse), std::floor(z * inverse)});
+    }
+    CHECK(found.size() == cells.size());
+    for (const float leaf : {0.0F, -1.0F, NAN, INFINITY}) {
+        ours.setLeafSize(1.0F, leaf, 1.0F);
+        bool thrown = false;
+        try {
+            ours.filter(found);
+        } catch (const pcl::BadArgumentException& error) {
+            thrown = std::string(error.what()).find("a leaf of") != std::string::npos;
+        }
+        CHECK(thrown);
+    }
+    // Beyond 64 bits, and beyond 32 on an axis.
+    for (const float leaf : {1e-6F, 1e-12F}) {
+        ours.setLeafSize(leaf, leaf, leaf);
+        bool thrown = false;
+        try {
+            ours.filter(found);
+        } catch (const pcl::BadArgumentException& error) {
+            thrown = std::string(error.what()).find("enlarge the leaf") != std::string::npos;
+        }
+        CHECK(thrown);
+    }
+    // One long row of cells: all 32 bits of x, none of y and z.
+    ours.setLeafSize(1.0F, 1.0F, 1.0F);
+    ours.setInputCloud(cloud_of({{-2147483520.0F, 0.5F, 0.5F}, {2147483520.0F, 0.5F, 0.5F}, {0.5F, 0.5F, 0.5F}}));
+    ours.filter(found);
+    CHECK(found.size() == 3 && found[0].x < 0.0F && found[1].x == 0.5F && found[2].x > 1.0F);
+    ours.setInputCloud(cloud_of({}));
+    ours.filter(found);
+    CHECK(found.empty() && found.width == 0);
 }
 
 int main() { return check::run_all(); }

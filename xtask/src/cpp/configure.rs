@@ -44,30 +44,50 @@ fn other_machine(folder: &Path) -> Result<()> {
         "CXX_COMPILER c++".into(),
     ];
     fs::write(&toolchain, lines.map(|line| format!("set(CMAKE_{line})\n")).concat())?;
-    let build = folder.join("other");
     let args = [format!("-DCMAKE_TOOLCHAIN_FILE={}", toolchain.display())];
+    let build = folder.join("other");
     let (well, text) = configure(Path::new("."), &build, &args)?;
     let std =
         output(Command::new("rustc").args(["--print", "target-libdir", "--target", &triple]))?;
     if Path::new(std.trim()).exists() {
-        ensure!(
-            well && text.contains(&format!("compiled for {triple}")),
-            "not compiled for {triple}: {text}"
-        );
-        // Without building: what it would call is in the files for make or ninja.
-        let rules =
-            [build.join("CMakeFiles/farpoint_cargo.dir/build.make"), build.join("build.ninja")];
-        let rules: String = rules.iter().flat_map(fs::read_to_string).collect();
-        ensure!(rules.contains(&format!("--target {triple}")), "cargo is not called for {triple}");
-        ensure!(
-            rules.contains(&format!("/{triple}/release/")),
-            "the library is not that of {triple}"
-        );
+        ensure!(well, "not compiled for {triple}: {text}");
+        is_built_for(&triple, &build, &text)?;
     } else {
         ensure!(
             !well && text.contains(&format!("rustup target add {triple}")),
             "no word on {triple}: {text}"
         );
+    }
+    if cfg!(windows) {
+        return Ok(());
+    }
+    // As if Rust's standard library for it was there, which only a build would notice.
+    let rustc = folder.join("rustc");
+    let answers = "#!/bin/sh\ncase \"$*\" in *target-libdir*) echo /;; \
+                   *) echo 'native-static-libs: -lc' >&2;; esac\n";
+    fs::write(&rustc, answers)?;
+    run(Command::new("chmod").arg("+x").arg(&rustc))?;
+    let build = folder.join("other-with-std");
+    let args = [args[0].clone(), format!("-DFARPOINT_RUSTC={}", rustc.display())];
+    let (well, text) = configure(Path::new("."), &build, &args)?;
+    ensure!(well, "not configured for {triple}: {text}");
+    is_built_for(&triple, &build, &text)
+}
+
+/// Checks that a configured build calls cargo for a machine, with the compiler of the toolchain file as linker, and takes
+/// what cargo makes for it.
+fn is_built_for(triple: &str, build: &Path, text: &str) -> Result<()> {
+    ensure!(text.contains(&format!("compiled for {triple}")), "not compiled for {triple}: {text}");
+    // Without building: what it would call is in the files for make or ninja.
+    let rules = [build.join("CMakeFiles/farpoint_cargo.dir/build.make"), build.join("build.ninja")];
+    let rules: String = rules.iter().flat_map(fs::read_to_string).collect();
+    let variable = triple.to_uppercase().replace('-', "_");
+    for part in [
+        format!("--target {triple}"),
+        format!("/{triple}/release/"),
+        format!("CARGO_TARGET_{variable}_LINKER="),
+    ] {
+        ensure!(rules.contains(&part), "the build for {triple} has no '{part}'");
     }
     Ok(())
 }

@@ -28,10 +28,20 @@ template <typename T>
 using EigenAccess =
     std::enable_if_t<std::is_base_of_v<Eigen::DenseBase<T>, T> && (int(T::Flags) & int(Eigen::DirectAccessBit)) != 0>;
 
+/// Expressions without memory of their own that could be read in place: sums, products, casts.
 template <typename T>
-constexpr bool is_map = false;
+using EigenExpression =
+    std::enable_if_t<std::is_base_of_v<Eigen::DenseBase<T>, T> && (int(T::Flags) & int(Eigen::DirectAccessBit)) == 0>;
+
+/// Whether a temporary may be passed, as it refers to the memory of something else: maps, blocks, transposes. A
+/// reference to constants may own a copy.
+template <typename T>
+constexpr bool is_view = !std::is_base_of_v<Eigen::PlainObjectBase<T>, T>;
 template <typename Plain, int Options, typename Stride>
-constexpr bool is_map<Eigen::Map<Plain, Options, Stride>> = true;
+constexpr bool is_view<Eigen::Ref<const Plain, Options, Stride>> = false;
+
+template <typename>
+constexpr bool never = false;
 
 template <typename Matrix>
 Points eigen_points(const Matrix& matrix, bool in_columns) {
@@ -63,7 +73,7 @@ template <typename Matrix, typename = detail::EigenAccess<Matrix>>
 Points points_in_columns(const Matrix& matrix) {
     return detail::eigen_points(matrix, true);
 }
-template <typename Matrix, typename = std::enable_if_t<!detail::is_map<Matrix>>, typename = detail::EigenAccess<Matrix>>
+template <typename Matrix, typename = detail::EigenAccess<Matrix>, typename = std::enable_if_t<!detail::is_view<Matrix>>>
 Points points_in_columns(const Matrix&&) = delete;
 
 /// View of a matrix whose rows are the points: N x D.
@@ -71,14 +81,14 @@ template <typename Matrix, typename = detail::EigenAccess<Matrix>>
 Points points_in_rows(const Matrix& matrix) {
     return detail::eigen_points(matrix, false);
 }
-template <typename Matrix, typename = std::enable_if_t<!detail::is_map<Matrix>>, typename = detail::EigenAccess<Matrix>>
+template <typename Matrix, typename = detail::EigenAccess<Matrix>, typename = std::enable_if_t<!detail::is_view<Matrix>>>
 Points points_in_rows(const Matrix&&) = delete;
 
 /// Layout of matrices with one size fixed at compile time, that of a point: 3 x N or
 /// N x 3. For all others use `points_in_columns` or `points_in_rows`.
 template <typename Matrix>
 struct Layout<Matrix, detail::EigenAccess<Matrix>> {
-    static constexpr bool borrowed = detail::is_map<Matrix>;
+    static constexpr bool borrowed = detail::is_view<Matrix>;
     static Points view(const Matrix& matrix) {
         constexpr bool rows_known = Matrix::RowsAtCompileTime != Eigen::Dynamic;
         constexpr bool columns_known = Matrix::ColsAtCompileTime != Eigen::Dynamic;
@@ -86,6 +96,18 @@ struct Layout<Matrix, detail::EigenAccess<Matrix>> {
                       "the matrix's type does not tell whether its rows or its columns are points: "
                       "say farpoint::points_in_rows(matrix) or farpoint::points_in_columns(matrix)");
         return detail::eigen_points(matrix, rows_known);
+    }
+};
+
+/// Expressions fail to compile, with the remedy.
+template <typename Expression>
+struct Layout<Expression, detail::EigenExpression<Expression>> {
+    static constexpr bool borrowed = true;
+    static Points view(const Expression&) {
+        static_assert(detail::never<Expression>,
+                      "the expression has no memory to read its points from: evaluate it first, "
+                      "const auto matrix = (expression).eval(); then pass matrix");
+        return Points(farpoint_points{});
     }
 };
 

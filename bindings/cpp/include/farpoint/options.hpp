@@ -199,6 +199,25 @@ COptions sized() noexcept {
     return c;
 }
 
+/// Sets the selected rows of a cloud of `points` points.
+template <typename COptions>
+void select_rows(COptions& c, const std::optional<Span<std::size_t>>& rows,
+                 const std::optional<Span<std::uint8_t>>& mask, std::size_t points) {
+    if (rows) {
+        // An empty selection needs a non-null pointer, since null selects all rows.
+        static const std::size_t none = 0;
+        c.rows = rows->empty() ? &none : rows->data();
+        c.row_count = rows->size();
+    }
+    if (mask) {
+        if (mask->size() != points) {
+            invalid("a mask of " + std::to_string(mask->size()) + " bytes for " + std::to_string(points) + " points");
+        }
+        static const std::uint8_t none = 0;
+        c.mask = mask->empty() ? &none : mask->data();
+    }
+}
+
 /// Sets options common to exact and approximate samplers: starts, the algorithm, and selected rows.
 template <typename COptions>
 COptions sampling_options(const SampleOptions& options, const Run& run, std::size_t points) {
@@ -209,20 +228,7 @@ COptions sampling_options(const SampleOptions& options, const Run& run, std::siz
     c.random_start = options.random_start.has_value();
     c.seed = options.random_start.value_or(0);
     c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
-    if (options.rows) {
-        // An empty selection needs a non-null pointer, since null selects all rows.
-        static const std::size_t none = 0;
-        c.rows = options.rows->empty() ? &none : options.rows->data();
-        c.row_count = options.rows->size();
-    }
-    if (options.mask) {
-        if (options.mask->size() != points) {
-            invalid("a mask of " + std::to_string(options.mask->size()) + " bytes for " + std::to_string(points) +
-                    " points");
-        }
-        static const std::uint8_t none = 0;
-        c.mask = options.mask->empty() ? &none : options.mask->data();
-    }
+    select_rows(c, options.rows, options.mask, points);
     return c;
 }
 

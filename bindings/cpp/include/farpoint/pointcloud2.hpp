@@ -13,9 +13,10 @@
 /// @endcode
 ///
 /// Supports messages as sent by drivers: x, y and z as float32 or float64 at any offset and alignment,
-/// records of any size, big-endian data, padded rows, a wrong `row_step`.
+/// records of any size, big-endian data, padded rows with or without the padding of the last one.
 
 #include <farpoint/sample.hpp>
+#include <farpoint/voxels.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,15 +41,18 @@ struct MessageReport {
     std::size_t bad = 0;
     /// Number of points at (0, 0, 0) that were skipped.
     std::size_t zeros = 0;
-    /// Number of points that were chosen.
+    /// Number of points of the new message.
     std::size_t chosen = 0;
     /// Largest distance of a point that was not skipped to its nearest sample, in the unit of the
-    /// coordinates; infinite if none was chosen.
+    /// coordinates; infinite if none was chosen, or if voxels were.
     double covering_radius = std::numeric_limits<double>::infinity();
 };
 
 /// Options for sampling a message, always over all usable points.
 struct MessageOptions : StartOptions {};
+
+/// Options for downsampling a message by voxels, always over all usable points.
+struct MessageVoxelOptions : GridOptions {};
 
 /// Handling of points at (0, 0, 0), which many drivers send for missing returns.
 enum class Zeros : std::uint8_t {
@@ -106,6 +110,27 @@ public:
         return xyz;
     }
 
+    /// Returns a number of the message.
+    template <typename T>
+    [[nodiscard]] T load(const std::uint8_t* at) const noexcept {
+        std::array<std::uint8_t, sizeof(T)> bytes{};
+        std::memcpy(bytes.data(), at, sizeof(T));
+        if (swapped_) {
+            std::reverse(bytes.begin(), bytes.end());
+        }
+        T value{};
+        std::memcpy(&value, bytes.data(), sizeof(T));
+        return value;
+    }
+    /// Writes a number as the message has them.
+    template <typename T>
+    void store(std::uint8_t* at, T value) const noexcept {
+        std::memcpy(at, &value, sizeof(T));
+        if (swapped_) {
+            std::reverse(at, at + sizeof(T));
+        }
+    }
+
     /// Returns the cloud for the library. If rows are padded, only its rows `row_of(index)` are points.
     [[nodiscard]] Points points() const noexcept {
         const std::size_t rows = count() == 0 ? 0 : row_of(count() - 1) + 1;
@@ -151,33 +176,24 @@ private:
         is_double_ = types[0] == float64;
     }
 
-    /// Uses `row_step` only if it is plausible: drivers send 0, or the value of another message.
+    /// Checks that all rows lie within the data; the last one may lack its padding. Many drivers leave `row_step` at
+    /// 0, or at any value if there is one row: rows are then without padding.
     void check_extent(std::size_t row_step) {
-        const std::size_t places = bytes_ / point_step_;
-        const bool fits = width_ == 0 || height_ <= places / width_;
-        const std::size_t row = fits ? width_ * point_step_ : 0;
-        if (count() != 0 && !fits) {
-            invalid("a message of " + std::to_string(height_) + " x " + std::to_string(width_) + " points of " +
-                    std::to_string(point_step_) + " bytes holds " + std::to_string(bytes_) + " bytes");
+        if (count() == 0) {
+            return;
         }
-        const bool usable = height_ > 1 && row_step >= row && row_step <= bytes_ / height_;
-        row_step_ = usable ? row_step : row;
+        const bool fits = width_ <= bytes_ / point_step_;
+        const std::size_t row = fits ? width_ * point_step_ : 0;
+        row_step_ = height_ == 1 || row_step == 0 ? row : row_step;
+        if (!fits || row_step_ < row || height_ - 1 > (bytes_ - row) / row_step_) {
+            invalid("a message of " + std::to_string(height_) + " x " + std::to_string(width_) + " points of " +
+                    std::to_string(point_step_) + " bytes, with a row_step of " + std::to_string(row_step) +
+                    " bytes, holds " + std::to_string(bytes_) + " bytes");
+        }
     }
 
     [[nodiscard]] std::size_t offset_of(std::size_t index) const noexcept {
         return is_tight() ? index * point_step_ : index / width_ * row_step_ + index % width_ * point_step_;
-    }
-
-    template <typename T>
-    [[nodiscard]] T load(const std::uint8_t* at) const noexcept {
-        std::array<std::uint8_t, sizeof(T)> bytes{};
-        std::memcpy(bytes.data(), at, sizeof(T));
-        if (swapped_) {
-            std::reverse(bytes.begin(), bytes.end());
-        }
-        T value{};
-        std::memcpy(&value, bytes.data(), sizeof(T));
-        return value;
     }
 
     const std::uint8_t* data_;
@@ -237,6 +253,106 @@ void write_message(const Message& in, const Records& records, Span<std::size_t> 
     out.data = std::move(data);
 }
 
+/// Means of the fields of a message over the records of each voxel.
+class FieldMeans {
+public:
+    /// Lists the numbers of a record.
+    ///
+    /// @throws Error if a field has an unknown type, or ends beyond the record
+    template <typename Message>
+    FieldMeans(const Message& message, const Records& records) : records_(records) {
+        static constexpr std::array<std::size_t, 9> sizes = {0, 1, 1, 2, 2, 4, 4, 4, 8};
+        for (const auto& field : message.fields) {
+            const std::string name = "the field '" + std::string(field.name) + "' of the message";
+            const auto type = static_cast<std::size_t>(field.datatype);
+            if (type == 0 || type >= sizes.size()) {
+                invalid(name + " has the unknown datatype " + std::to_string(type) + ", of which there is no mean");
+            }
+            // Some drivers leave the count at 0.
+            const std::size_t count = std::max<std::size_t>(field.count, 1);
+            const std::size_t offset = field.offset;
+            if (offset > message.point_step || count > (message.point_step - offset) / sizes[type]) {
+                invalid(name + " ends beyond the record of " + std::to_string(message.point_step) + " bytes");
+            }
+            // Colors are averaged by channel, whatever number they are packed in.
+            const bool is_color = (field.name == "rgb" || field.name == "rgba") && sizes[type] == 4;
+            const std::size_t size = is_color ? 1 : sizes[type];
+            for (std::size_t k = 0; k < count * (sizes[type] / size); ++k) {
+                numbers_.push_back({offset + k * size, is_color ? uint8 : static_cast<int>(type)});
+            }
+        }
+    }
+
+    /// Sums the rows of each voxel, ascending, in double precision.
+    void sum(const std::vector<std::size_t>& rows, const VoxelsResult& voxels) {
+        sums_.assign(voxels.size() * numbers_.size(), 0.0);
+        const Span<std::uint32_t> inverse = voxels.inverse();
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            if (inverse[k] == FARPOINT_NONE) {
+                continue;
+            }
+            const std::uint8_t* record = records_.record(rows[k]);
+            double* sums = sums_.data() + inverse[k] * numbers_.size();
+            for (std::size_t j = 0; j < numbers_.size(); ++j) {
+                sums[j] += value(record + numbers_[j].offset, numbers_[j].type);
+            }
+        }
+        const Span<std::uint32_t> counts = voxels.point_counts();
+        for (std::size_t k = 0; k < sums_.size(); ++k) {
+            sums_[k] /= static_cast<double>(counts[k / numbers_.size()]);
+        }
+    }
+
+    /// Writes the means over the fields of the records of the voxels.
+    void write(std::uint8_t* record, std::size_t point_step) const {
+        for (std::size_t k = 0; k < sums_.size(); k += numbers_.size(), record += point_step) {
+            for (std::size_t j = 0; j < numbers_.size(); ++j) {
+                put(record + numbers_[j].offset, numbers_[j].type, sums_[k + j]);
+            }
+        }
+    }
+
+private:
+    /// Codes of sensor_msgs/PointField, from 1 on.
+    enum : int { int8 = 1, uint8, int16, uint16, int32, uint32, float32, float64 };
+    struct Number {
+        std::size_t offset;
+        int type;
+    };
+
+    [[nodiscard]] double value(const std::uint8_t* at, int type) const noexcept {
+        switch (type) {
+            case int8: return records_.load<std::int8_t>(at);
+            case uint8: return records_.load<std::uint8_t>(at);
+            case int16: return records_.load<std::int16_t>(at);
+            case uint16: return records_.load<std::uint16_t>(at);
+            case int32: return records_.load<std::int32_t>(at);
+            case uint32: return records_.load<std::uint32_t>(at);
+            case float32: return static_cast<double>(records_.load<float>(at));
+            default: return records_.load<double>(at);
+        }
+    }
+
+    /// Rounds whole numbers to the nearest one, halves to the even one.
+    void put(std::uint8_t* at, int type, double mean) const noexcept {
+        switch (type) {
+            case int8: return records_.store(at, static_cast<std::int8_t>(std::nearbyint(mean)));
+            case uint8: return records_.store(at, static_cast<std::uint8_t>(std::nearbyint(mean)));
+            case int16: return records_.store(at, static_cast<std::int16_t>(std::nearbyint(mean)));
+            case uint16: return records_.store(at, static_cast<std::uint16_t>(std::nearbyint(mean)));
+            case int32: return records_.store(at, static_cast<std::int32_t>(std::nearbyint(mean)));
+            case uint32: return records_.store(at, static_cast<std::uint32_t>(std::nearbyint(mean)));
+            case float32: return records_.store(at, static_cast<float>(mean));
+            default: return records_.store(at, mean);
+        }
+    }
+
+    const Records& records_;
+    std::vector<Number> numbers_;
+    /// Sums, then means: those of all numbers of a voxel after each other.
+    std::vector<double> sums_;
+};
+
 template <typename T, typename = void>
 constexpr bool is_message = false;
 template <typename T>
@@ -288,6 +404,55 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
     report.chosen = chosen.size();
     report.covering_radius = chosen.covering_radius();
     return report;
+}
+
+/// Downsamples a message by voxels: one record for the records of each occupied cell of a grid, with the edges `edges`
+/// on each axis. The result has height 1 and is dense; header, fields and byte order are those of `in`.
+///
+/// With `Reduce::first`, `center` and `random` records are copied byte for byte. With `Reduce::mean` each number of
+/// each field is the mean over the records: summed in double precision in the order of the message, and rounded once,
+/// whole numbers to the nearest one, halves to even; the bytes of packed colors (`rgb`, `rgba`) each on its own. Bytes
+/// of no field are those of the first record. Means of labels and ring numbers are none: choose another `reduce`.
+///
+/// Non-finite points are skipped, and with `Zeros::drop` points at (0, 0, 0).
+///
+/// @param in       message of ROS 1 or ROS 2
+/// @param edges    edge length of a voxel on x, y and z
+/// @param out      output message; may be `in`
+/// @param options  options of the grid. `non_finite` is ignored
+/// @throws Error   fields that are missing or of another type, data that is too short, edges that are not
+///                 positive, ...; `out` is then unchanged
+template <typename Message>
+MessageReport voxel_message(const Message& in, const std::vector<double>& edges, Message& out,
+                            const MessageVoxelOptions& options = {}, Zeros zeros = Zeros::keep) {
+    const detail::Records records(in);
+    MessageReport report;
+    const std::vector<std::size_t> usable = detail::usable_rows(records, zeros, report);
+    VoxelOptions grid;
+    static_cast<GridOptions&>(grid) = options;
+    grid.rows = usable;
+    const VoxelsResult voxels = voxel_downsample(records.points(), edges, grid);
+    const Span<std::uint32_t> rows = voxels.rows();
+    const std::vector<std::size_t> chosen(rows.begin(), rows.end());
+    if (options.reduce == Reduce::mean) {
+        detail::FieldMeans means(in, records);
+        means.sum(usable, voxels);
+        Message thin;
+        detail::write_message(in, records, chosen, thin);
+        means.write(thin.data.data(), thin.point_step);
+        out = std::move(thin);
+    } else {
+        detail::write_message(in, records, chosen, out);
+    }
+    report.chosen = chosen.size();
+    return report;
+}
+
+/// Downsamples a message by cubic voxels.
+template <typename Message>
+MessageReport voxel_message(const Message& in, double edge, Message& out, const MessageVoxelOptions& options = {},
+                            Zeros zeros = Zeros::keep) {
+    return voxel_message(in, std::vector<double>(3, edge), out, options, zeros);
 }
 
 /// Returns a view of the points of a message, for every function that accepts clouds: row `i` is point `i`,

@@ -16,7 +16,7 @@ use crate::interrupt;
 use anyhow::{Result, bail, ensure};
 use choose::Chooser;
 use farpoint_io::ReadOptions;
-use farpoint_io::bag::{Bag, bag_files};
+use farpoint_io::bag::{Bag, bag_files, refuse_other_bag};
 use pace::Pace;
 use std::fmt;
 use std::fs::File;
@@ -73,7 +73,11 @@ pub(crate) fn find(path: &Path, reading: &Reading) -> Result<Option<BagInput>> {
         return Ok(Some(bag_input(files, true)));
     }
     // Pipes can be read once only.
-    if reading.file_option().is_some() || !path.is_file() || !starts_as_mcap(path) {
+    if reading.file_option().is_some() || !path.is_file() {
+        return Ok(None);
+    }
+    if !starts_as_mcap(path) {
+        refuse_other_bag(path)?;
         return Ok(None);
     }
     Ok(Some(bag_input(vec![path.to_owned()], false)))

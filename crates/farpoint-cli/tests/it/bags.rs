@@ -153,8 +153,16 @@ fn errors_have_a_remedy() {
         ("sample one.mcap -n 5 -o x.mcap --format ply", ["--format", "--message K"]),
         ("sample one.mcap --message 3 -n 5 -o x.ply", ["no message 3", "which has 3"]),
         ("order one.mcap -o x.ply", ["3 clouds on /lidar", "--message K"]),
-        ("sample bag.db3 -n 5 -o x.ply", [".db3", "mcap convert"]),
-        ("sample old.bag -n 5 -o x.ply", ["ROS 1", "mcap convert"]),
+        (
+            "sample bag.db3 -n 5 -o x.ply",
+            [".db3", "rosbags-convert --src bag.db3 --dst bag_mcap --dst-storage mcap"],
+        ),
+        (
+            "sample old.bag -n 5 -o x.ply",
+            ["ROS 1", "rosbags-convert --src old.bag --dst old_mcap --dst-storage mcap"],
+        ),
+        ("sample old.bag -n 5 -o x.mcap", ["ROS 1", "rosbags-convert --src old.bag"]),
+        ("info bag.db3", [".db3", "rosbags-convert --src bag.db3"]),
         ("sample room.ply -n 5 -o x.mcap", ["MCAP can only be read", "use one of"]),
         ("info one.mcap --points", ["--points", "--message K"]),
     ] {

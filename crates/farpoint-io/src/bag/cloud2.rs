@@ -1,7 +1,8 @@
 //! `sensor_msgs/PointCloud2`: locates its points, and writes the same message with some of its rows.
 //!
 //! Drivers fill the message in many ways. Trusted are `width`, `height`, `point_step`, the fields and the length of
-//! `data`; `row_step` counts only if there are several rows of points and it fits.
+//! `data`; `row_step` counts only if there are several rows of points and it is not 0. Then all rows must lie within the
+//! data, the last one with or without its padding.
 
 use super::wire::{Encoding, Wire};
 use crate::cloud::column::NumberType;
@@ -311,20 +312,22 @@ fn row_stride(
     declared: usize,
     length: usize,
 ) -> Result<usize, String> {
-    let row = width.checked_mul(point_step);
-    let fits = |stride: usize| {
-        let last = height.saturating_sub(1).checked_mul(stride)?;
-        last.checked_add(row?).filter(|&needed| needed <= length)
-    };
     if height == 0 || width == 0 {
         return Ok(0);
     }
-    let plain = row.filter(|&row| fits(row).is_some());
-    let declared = (height > 1 && row.is_some_and(|row| declared >= row))
-        .then_some(declared)
-        .filter(|&declared| fits(declared).is_some());
-    declared.or(plain).ok_or_else(|| {
-        format!("{height} x {width} points of {point_step} bytes, and {length} bytes of data")
+    let stride = || {
+        let row = width.checked_mul(point_step)?;
+        // Many drivers leave it at 0, or at any value if there is one row.
+        let stride = if height == 1 || declared == 0 { row } else { declared };
+        // The last row may lack its padding.
+        let needed = (height - 1).checked_mul(stride)?.checked_add(row)?;
+        (row <= stride && needed <= length).then_some(stride)
+    };
+    stride().ok_or_else(|| {
+        format!(
+            "{height} x {width} points of {point_step} bytes, with a row_step of {declared} bytes, \
+             and {length} bytes of data"
+        )
     })
 }
 

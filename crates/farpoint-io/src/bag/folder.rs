@@ -1,6 +1,9 @@
 //! A bag in several files: a folder with a `metadata.yaml` that lists them.
 
+use crate::ReadOptions;
 use crate::error::Error;
+use crate::files::detect;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Name of the file that lists the files of a folder.
@@ -21,11 +24,8 @@ pub fn bag_files(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
         .map_err(|source| Error::Read { name: list.display().to_string(), source })?;
     let refuse = |what: String, fix: String| Error::UnknownFormat { name: name.clone(), what, fix };
     let files = listed(&text);
-    if let Some(file) = files.iter().find(|file| file.ends_with(".db3")) {
-        return Err(refuse(
-            "a bag in SQLite (.db3)".into(),
-            format!("convert it with 'mcap convert {file} drive.mcap'"),
-        ));
+    if files.iter().any(|file| file.ends_with(".db3")) {
+        return Err(refuse("a bag in SQLite (.db3)".into(), detect::to_mcap(path)));
     }
     if let Some(file) = files.iter().find(|file| !file.ends_with(".mcap")) {
         return Err(refuse(
@@ -40,6 +40,16 @@ pub fn bag_files(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
         )),
         false => Ok(Some(files.iter().map(|file| path.join(file)).collect())),
     }
+}
+
+/// Refuses a file that is a bag in another format than MCAP.
+///
+/// # Errors
+/// [`Error::UnknownFormat`] with the command that converts it; [`Error::Read`] if it can't be read.
+pub fn refuse_other_bag(path: &Path) -> Result<(), Error> {
+    let name = path.display().to_string();
+    let mut file = File::open(path).map_err(|source| Error::Read { name: name.clone(), source })?;
+    detect::refuse_bag(&mut file, &name, &ReadOptions::default())
 }
 
 /// The entries of `relative_file_paths`, which ROS writes one a line.
@@ -75,7 +85,7 @@ mod tests {
         let files = bag_files(folder.path()).unwrap().unwrap();
         assert_eq!(files, ["drive_0.mcap", "drive_1.mcap"].map(|file| folder.path().join(file)));
         for (text, part) in [
-            (TEXT.replace(".mcap", ".db3"), "mcap convert drive_0.db3"),
+            (TEXT.replace(".mcap", ".db3"), "_mcap --dst-storage mcap'"),
             (TEXT.replace(".mcap", ".mcap.zstd"), "unzstd"),
             ("version: 9\n".into(), "reindex"),
         ] {

@@ -26,7 +26,7 @@ mod writer;
 pub use cloud2::{PointCloud2, PointField};
 pub use contents::{Bag, Contents, Topic};
 pub use cut::{Cut, Kept};
-pub use folder::bag_files;
+pub use folder::{bag_files, refuse_other_bag};
 pub use kind::Kind;
 pub use rewrite::{Rewrite, Stages, Totals};
 pub use wire::Encoding;

@@ -43,6 +43,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     if detect::is_mcap(&mut file, options).map_err(fail)? {
         return bag::read(&bag::Bag::open(path)?, options);
     }
+    detect::refuse_bag(&mut file, &name, options)?;
     memory::require(&name, length)?;
     let bytes = load::read_all(&mut file, length, &name)?;
     decode(Cow::Owned(bytes), &name, options)

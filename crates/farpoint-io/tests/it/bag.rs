@@ -55,8 +55,14 @@ fn all_layouts_are_read_and_cut() {
         // The same as if the driver had written only these.
         let rows = [63, 0, 17, 18, 2];
         let kept: Vec<_> = rows.iter().map(|&row| all[row].clone()).collect();
-        let plain =
-            bags::MessageLayout { height: 1, padding: 0, row_step: None, dense: true, ..layout };
+        let plain = bags::MessageLayout {
+            height: 1,
+            padding: 0,
+            cut: false,
+            row_step: None,
+            dense: true,
+            ..layout
+        };
         assert!(parsed.with_rows(&rows, true) == message(&plain, &kept), "{layout:?}");
         let as_it_was = bags::MessageLayout { dense: layout.dense, ..plain };
         assert!(parsed.with_rows(&rows, false) == message(&as_it_was, &kept), "{layout:?}");
@@ -115,6 +121,10 @@ fn damaged_messages_say_what_is_wrong() {
         (bags::MessageLayout { places: [0, 4, 46], ..OUSTER }, "50"),
         (bags::MessageLayout { places: [0, 4, 40], double: true, ..OUSTER }, ""),
         (bags::MessageLayout { places: [0, 4, 41], double: true, ..OUSTER }, "49"),
+        // Rows that overlap, or of which the last one ends beyond the data.
+        (bags::MessageLayout { height: 4, row_step: Some(95), ..OUSTER }, "row_step of 95 bytes"),
+        (bags::MessageLayout { height: 4, row_step: Some(97), ..OUSTER }, "384 bytes of data"),
+        (bags::MessageLayout { height: 4, row_step: Some(u32::MAX), ..OUSTER }, "4 x 2 points"),
     ] {
         let bytes = message(&unusual, &records);
         let error = PointCloud2::parse(Encoding::Cdr, &bytes).err().unwrap_or_default();

@@ -23,6 +23,8 @@ pub struct MessageLayout {
     pub height: usize,
     /// Bytes after each row of points.
     pub padding: usize,
+    /// No padding after the last row.
+    pub cut: bool,
     /// Stated instead of the true row_step.
     pub row_step: Option<u32>,
     pub dense: bool,
@@ -41,6 +43,7 @@ pub const OUSTER: MessageLayout = MessageLayout {
     double: false,
     height: 1,
     padding: 0,
+    cut: false,
     row_step: None,
     dense: true,
     frame: "os_lidar",
@@ -70,9 +73,10 @@ pub fn layouts() -> Vec<MessageLayout> {
                 },
                 MessageLayout { frame: "abc", point_step: 12, height: 4, ..one },
                 MessageLayout { point_step: 22, places: [10, 1, 5], height: 4, padding: 7, ..one },
-                MessageLayout { row_step: Some(0), ..one },
-                MessageLayout { row_step: Some(u32::MAX), height: 4, ..one },
-                MessageLayout { row_step: Some(5), height: 4, ..one },
+                MessageLayout { height: 4, padding: 16, cut: true, ..one },
+                MessageLayout { row_step: Some(0), height: 4, ..one },
+                MessageLayout { row_step: Some(u32::MAX), ..one },
+                MessageLayout { row_step: Some(5), ..one },
             ]);
         }
     }
@@ -157,11 +161,13 @@ pub fn message(layout: &MessageLayout, records: &[Vec<u8>]) -> Vec<u8> {
     out.u32(layout.point_step as u32);
     let row = width * layout.point_step + layout.padding;
     out.u32(layout.row_step.unwrap_or(row as u32));
-    out.u32((height * row) as u32);
+    let missing = if layout.cut { layout.padding } else { 0 };
+    out.u32((height * row - missing) as u32);
     for row in records.chunks(width.max(1)) {
         row.iter().for_each(|record| out.bytes.extend(record));
         out.bytes.extend(std::iter::repeat_n(0xEE, layout.padding));
     }
+    out.bytes.truncate(out.bytes.len() - missing);
     out.bytes.push(u8::from(layout.dense));
     out.bytes
 }
