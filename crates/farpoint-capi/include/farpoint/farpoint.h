@@ -26,7 +26,7 @@
  * Functions on results take NULL and then return 0, NaN or NULL.
  *
  * Memory: a call keeps nothing of what it is given. Results are freed by the function of their name.
- * The process keeps up to 64 MiB of working memory for later calls; threads keep none.
+ * Threads keep some scratch memory (up to 64 MiB each) for their next call.
  *
  * Threads: any thread may call, several at a time. Results never depend on their number. The first
  * call on all threads starts a pool for the process, which stays. The shared library can't be
