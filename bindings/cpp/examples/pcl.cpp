@@ -46,7 +46,8 @@ static Cloud::Ptr room() {
 }
 
 // Throws unless the file has x, y and z as float32, whatever else it has.
-static void read(const char* name, pcl::PCLPointCloud2& cloud, Eigen::Vector4f& origin, Eigen::Quaternionf& orientation) {
+static void read(const char* name, pcl::PCLPointCloud2& cloud, Eigen::Vector4f& origin,
+                 Eigen::Quaternionf& orientation) {
     if (pcl::io::loadPCDFile(name, cloud, origin, orientation) != 0) {
         throw std::runtime_error(std::string("can't read ") + name);
     }

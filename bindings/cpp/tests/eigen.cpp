@@ -17,8 +17,8 @@ constexpr bool is_taken = std::is_constructible_v<Points, T>;
 static_assert(is_taken<Eigen::Matrix3Xf&> && is_taken<const Eigen::Matrix<double, Eigen::Dynamic, 3>&>);
 static_assert(!is_taken<Eigen::Matrix3Xf> && !is_taken<const Eigen::Matrix3Xf>);
 static_assert(is_taken<Eigen::Map<Eigen::Matrix3Xf>> && is_taken<Eigen::Map<const Eigen::Matrix3Xd>>);
-// A block refers to the memory of its matrix; a reference to constants may be a copy. Expressions without memory fail by
-// a static assertion (CMakeLists.txt); whole numbers are no coordinates.
+// A block refers to the memory of its matrix; a reference to constants may be a copy. Expressions without memory fail
+// by a static assertion (CMakeLists.txt); whole numbers are no coordinates.
 static_assert(is_taken<decltype(std::declval<const Eigen::Matrix4Xf&>().topRows<3>())>);
 static_assert(is_taken<decltype(std::declval<Eigen::Matrix4Xf&>().transpose())>);
 static_assert(!is_taken<Eigen::Ref<const Eigen::Matrix3Xf>> && is_taken<const Eigen::Ref<const Eigen::Matrix3Xf>&>);
@@ -69,7 +69,8 @@ static void orientations() {
     CHECK(clouds::equal(sample(wide.transpose().template middleRows<3>(2), 200).indices(), expected));
     CHECK(clouds::equal(sample(rows.transpose(), 200).indices(), expected));
     CHECK(clouds::equal(sample(farpoint::points_in_rows(wide.middleCols(2, 3)), 200).indices(), expected));
-    CHECK(clouds::equal(sample(farpoint::points_in_columns(wide.middleCols(2, 3).transpose()), 200).indices(), expected));
+    const auto columns_of_wide = farpoint::points_in_columns(wide.middleCols(2, 3).transpose());
+    CHECK(clouds::equal(sample(columns_of_wide, 200).indices(), expected));
     const Points kept = rows_by_row.topRows(300);
     const clouds::Cloud<T> top(cloud.begin(), cloud.begin() + 300);
     CHECK(clouds::equal(sample(kept, 100).indices(), clouds::reference(top, 100)));

@@ -337,7 +337,8 @@ TEST(means_of_voxels_are_exact) {
                 sum[axis] += static_cast<double>(points[row][axis]);
             }
         }
-        const auto mean = [&](std::size_t axis) { return static_cast<float>(sum[axis] / static_cast<double>(rows.size())); };
+        const auto count = static_cast<double>(rows.size());
+        const auto mean = [&](std::size_t axis) { return static_cast<float>(sum[axis] / count); };
         CHECK(found[k].x == mean(0) && found[k].y == mean(1) && found[k].z == mean(2));
         ++k;
     }

@@ -73,7 +73,8 @@ template <typename Matrix, typename = detail::EigenAccess<Matrix>>
 Points points_in_columns(const Matrix& matrix) {
     return detail::eigen_points(matrix, true);
 }
-template <typename Matrix, typename = detail::EigenAccess<Matrix>, typename = std::enable_if_t<!detail::is_view<Matrix>>>
+template <typename Matrix, typename = detail::EigenAccess<Matrix>,
+          typename = std::enable_if_t<!detail::is_view<Matrix>>>
 Points points_in_columns(const Matrix&&) = delete;
 
 /// View of a matrix whose rows are the points: N x D.
@@ -81,7 +82,8 @@ template <typename Matrix, typename = detail::EigenAccess<Matrix>>
 Points points_in_rows(const Matrix& matrix) {
     return detail::eigen_points(matrix, false);
 }
-template <typename Matrix, typename = detail::EigenAccess<Matrix>, typename = std::enable_if_t<!detail::is_view<Matrix>>>
+template <typename Matrix, typename = detail::EigenAccess<Matrix>,
+          typename = std::enable_if_t<!detail::is_view<Matrix>>>
 Points points_in_rows(const Matrix&&) = delete;
 
 /// Layout of matrices with one size fixed at compile time, that of a point: 3 x N or

@@ -217,8 +217,8 @@ private:
 /// Replacement of `pcl::VoxelGrid`: the same cells in the same order, and the mean of the points of each
 /// (docs/cpp.md has the table of differences):
 ///
-/// - coordinates are summed in double precision in the order of the indices, so that a mean depends on its points alone;
-///   other fields are averaged by `pcl::CentroidPoint`, as in PCL;
+/// - coordinates are summed in double precision in the order of the indices, so that a mean depends on its points
+///   alone; other fields are averaged by `pcl::CentroidPoint`, as in PCL;
 /// - small leaves in large clouds work, up to cell numbers of 64 bits; PCL returns the input beyond 31;
 /// - non-finite points are skipped also in clouds whose `is_dense` is wrong;
 /// - there is no leaf layout, and no filter by a field.
@@ -326,9 +326,10 @@ private:
             const float last = high[k] * box.inverse[axis];
             constexpr float limit = 2147483648.0F;
             if (!(first >= -limit && last < limit)) {
-                PCL_THROW_EXCEPTION(pcl::BadArgumentException, "farpoint: coordinates from "
-                                                                   << low[k] << " to " << high[k] << " exceed 32 bits in leaves of "
-                                                                   << leaf_size_[k] << ": enlarge the leaf");
+                PCL_THROW_EXCEPTION(pcl::BadArgumentException,
+                                    "farpoint: coordinates from " << low[k] << " to " << high[k]
+                                                                  << " exceed 32 bits in leaves of " << leaf_size_[k]
+                                                                  << ": enlarge the leaf");
             }
             box.low[axis] = floor_of(first);
             box.shift[axis] = box.bits;

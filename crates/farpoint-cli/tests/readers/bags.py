@@ -50,7 +50,7 @@ LAYOUTS = {
     "organized": replace(OUSTER, height=4),
     "row-padding": replace(LIVOX, height=4, padding=5),
     "row-step-0": replace(OUSTER, row_step=0),
-    "row-step-old": replace(OUSTER, height=4, row_step=10_000_000),
+    "row-step-old": replace(OUSTER, row_step=10_000_000),
 }
 # ROS 1 has one byte order.
 BIG_MESSAGE = {"big-message": replace(OUSTER, big_message=True), "all-big": replace(LIVOX, big=True, big_message=True)}
