@@ -195,6 +195,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn cells_become_a_grid_in_the_unit_of_the_file() {
+        let length = |text: &str| text.parse::<Length>().unwrap();
+        let size = SampleSize::Cell { size: ["3.048m", "2", "50cm"].map(length), min_points: 4 };
+        let request = |method| Request { method, ..Request::new(size) };
+        let keep = |keep| request(Method::Approximate(approximate::Method::Grid { keep }));
+        for (request, reduce) in [
+            (keep(Keep::Center), Reduce::Center),
+            (keep(Keep::First), Reduce::First),
+            (keep(Keep::Random(8)), Reduce::Random(8)),
+            (request(Method::Centroids(approximate::Method::ALL[1])), Reduce::Mean),
+        ] {
+            let feet = VoxelGrid::per_axis([10.0, 2.0, 0.5 / 0.3048]).reduce(reduce).min_points(4);
+            assert_eq!(request.grid(0.3048), Some(feet.non_finite(NonFinite::Skip)));
+        }
+        assert_eq!(request(Method::Exact(Algorithm::Auto)).grid(1.0), None);
+        assert_eq!(Request::new(SampleSize::Count(3)).grid(1.0), None);
+    }
+
+    #[test]
     fn digests_tell_options_apart_but_not_exact_algorithms() {
         let options = Request::new(SampleSize::Ratio(0.25));
         let peak = Request { method: Method::Exact(Algorithm::Naive), ..options.clone() };
@@ -203,6 +222,8 @@ mod tests {
         let others = [
             Request::new(SampleSize::Ratio(0.5)),
             Request::new(SampleSize::Count(1)),
+            Request::new(SampleSize::Cell { size: ["1".parse().unwrap(); 3], min_points: 1 }),
+            Request::new(SampleSize::Cell { size: ["1".parse().unwrap(); 3], min_points: 2 }),
             Request { start: Some(Start::Index(1)), ..options.clone() },
             Request { method: Method::Approximate(random), ..options.clone() },
             Request { method: Method::Centroids(random), ..options.clone() },

@@ -42,7 +42,7 @@ fn scan() -> Cloud {
 fn group_of() -> (Vec<u32>, Vec<u32>) {
     let group = |i: usize| match i {
         ..GROUPS => i as u32,
-        _ if i % 11 == 0 => u32::MAX,
+        _ if i.is_multiple_of(11) => u32::MAX,
         // The last ten groups keep their first row alone.
         _ => (i * i % (GROUPS - 10)) as u32,
     };
