@@ -122,6 +122,21 @@ TEST(a_wrong_row_step) {
     }
 }
 
+// A message in time is the beginning of the complete one.
+TEST(a_deadline) {
+    const Driver driver = {16, {0, 4, 8}, false, false, 1, 0};
+    const auto message = messages::make<Message>(stored(clouds::random<double>(30000, 4), driver), driver);
+    Message complete;
+    CHECK(sample_message(message, 20000, complete).complete);
+    farpoint::MessageOptions options;
+    options.deadline = std::chrono::microseconds(100);
+    Message out;
+    const auto report = sample_message(message, 20000, out, options);
+    CHECK(!report.complete && report.chosen >= 1 && report.chosen < 20000 && out.width == report.chosen);
+    CHECK(report.covering_radius > 0.0 && out.data.size() == 16 * report.chosen);
+    CHECK(std::equal(out.data.begin(), out.data.end(), complete.data.begin()));
+}
+
 // 20 rows of 30 points of 16 bytes, with 48 bytes between the rows: the data ends with the last point.
 TEST(the_last_row_without_its_padding) {
     const Driver driver = {16, {0, 4, 8}, false, false, 20, 48};

@@ -115,6 +115,12 @@ struct StartOptions : RunOptions {
     /// Exact algorithm with its options: `"peak"`, `"radius:nvox=24"`. Empty: the fastest. All give
     /// the same samples.
     std::string algorithm;
+    /// Time after which an exact sampler returns the samples chosen so far: the beginning of the complete sample, with
+    /// its covering radius, and `complete()` false. There is at least the start. For single clouds on the CPU.
+    std::optional<std::chrono::duration<double>> deadline;
+    /// True if a call of an exact sampler that `progress` cancels returns the samples chosen so far, as after a deadline,
+    /// instead of throwing `Error`.
+    bool partial = false;
 };
 
 /// Options for sampling a cloud, or selected rows of it.
@@ -125,12 +131,6 @@ struct SampleOptions : StartOptions {
     /// One byte per row: nonzero rows are sampled, as if listed in `rows` in ascending order; not owned.
     /// Excludes `rows`.
     std::optional<Span<std::uint8_t>> mask;
-    /// Time after which an exact sampler returns the samples chosen so far: the beginning of the complete sample, with
-    /// its covering radius, and `complete()` false. There is at least the start. For single clouds on the CPU.
-    std::optional<std::chrono::duration<double>> deadline;
-    /// True if a call of an exact sampler that `progress` cancels returns the samples chosen so far, as after a deadline,
-    /// instead of throwing `Error`.
-    bool partial = false;
 };
 
 /// Options for finding nearest points.

@@ -43,6 +43,8 @@ struct MessageReport {
     std::size_t zeros = 0;
     /// Number of points of the new message.
     std::size_t chosen = 0;
+    /// False if a deadline or the progress callback ended the call before the sample was complete.
+    bool complete = true;
     /// Largest distance of a point that was not skipped to its nearest sample, in the unit of the
     /// coordinates; infinite if none was chosen, or if voxels were.
     double covering_radius = std::numeric_limits<double>::infinity();
@@ -402,6 +404,7 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
     const SampleResult chosen = sample(records.points(), samples, sampling);
     detail::write_message(in, records, chosen.indices(), out);
     report.chosen = chosen.size();
+    report.complete = chosen.complete();
     report.covering_radius = chosen.covering_radius();
     return report;
 }
