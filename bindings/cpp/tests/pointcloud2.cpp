@@ -14,6 +14,7 @@ using Message = sensor_msgs::msg::PointCloud2;
 #include <farpoint/pointcloud2.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
