@@ -27,6 +27,7 @@ mod format;
 mod formats;
 mod means;
 mod options;
+mod other_bags;
 
 pub use cloud::column::{Column, NumberType};
 pub use cloud::coordinates::Coordinates;

@@ -1,8 +1,7 @@
 //! A bag in several files: a folder with a `metadata.yaml` that lists them.
 
-use crate::ReadOptions;
 use crate::error::Error;
-use crate::files::detect;
+use crate::other_bags;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +24,7 @@ pub fn bag_files(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
     let refuse = |what: String, fix: String| Error::UnknownFormat { name: name.clone(), what, fix };
     let files = listed(&text);
     if files.iter().any(|file| file.ends_with(".db3")) {
-        return Err(refuse("a bag in SQLite (.db3)".into(), detect::to_mcap(path)));
+        return Err(refuse("a bag in SQLite (.db3)".into(), other_bags::to_mcap(path)));
     }
     if let Some(file) = files.iter().find(|file| !file.ends_with(".mcap")) {
         return Err(refuse(
@@ -49,7 +48,7 @@ pub fn bag_files(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
 pub fn refuse_other_bag(path: &Path) -> Result<(), Error> {
     let name = path.display().to_string();
     let mut file = File::open(path).map_err(|source| Error::Read { name: name.clone(), source })?;
-    detect::refuse_bag(&mut file, &name, &ReadOptions::default())
+    other_bags::refuse_file(&mut file, &name)
 }
 
 /// The entries of `relative_file_paths`, which ROS writes one a line.

@@ -4,10 +4,12 @@ use crate::ReadOptions;
 use crate::error::Error;
 use crate::format::Format;
 use crate::formats::text::looks_like_points;
-use std::fs::File;
+use crate::other_bags;
 #[cfg(feature = "mcap")]
-use std::io;
-use std::io::{Read, Seek};
+use std::fs::File;
+use std::io::Read;
+#[cfg(feature = "mcap")]
+use std::io::{self, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -188,46 +190,18 @@ fn pcd_header(head: &[u8]) -> bool {
 
 /// Refuses known formats that hold clouds but are not read, with advice.
 fn refuse_known_formats(bytes: &[u8], name: &str) -> Result<(), Error> {
-    let to_mcap = || to_mcap(Path::new(name));
+    other_bags::refuse(bytes, name)?;
     let (what, fix) = match bytes {
-        _ if bytes.starts_with(b"#ROSBAG") => {
-            ("a bag of ROS 1, which cannot be read directly", to_mcap())
-        }
-        _ if bytes.starts_with(b"SQLite format 3\0") => {
-            ("a SQLite file, as bags of ROS 2 are (.db3), which cannot be read directly", to_mcap())
-        }
         _ if bytes.starts_with(b"\x89HDF\r\n") => {
-            ("an HDF5 file, not a point cloud file", "save the array of points as NPY".into())
+            ("an HDF5 file, not a point cloud file", "save the array of points as NPY")
         }
         _ if bytes.starts_with(b"glTF") => {
-            ("a glTF model, not a point cloud file", "convert it to PLY".into())
+            ("a glTF model, not a point cloud file", "convert it to PLY")
         }
         _ => return Ok(()),
     };
-    Err(Error::UnknownFormat { name: name.to_owned(), what: format!("this is {what}"), fix })
-}
-
-/// Returns the advice to convert a bag, with the command. The result is a folder, which is read as one bag.
-pub(crate) fn to_mcap(bag: &Path) -> String {
-    let folder = bag.with_extension("");
-    let (bag, folder) = (bag.display(), folder.display());
-    format!(
-        "convert it with 'rosbags-convert --src {bag} --dst {folder}_mcap --dst-storage mcap' \
-         ('pip install rosbags'), then read {folder}_mcap"
-    )
-}
-
-/// Refuses a file that is a bag in another format before it is loaded, as bags may exceed the memory. It is left at its
-/// start.
-pub(crate) fn refuse_bag(file: &mut File, name: &str, options: &ReadOptions) -> Result<(), Error> {
-    let fail = |source| Error::Read { name: name.to_owned(), source };
-    if options.format.is_some() || is_raw(options) || !file.metadata().map_err(fail)?.is_file() {
-        return Ok(());
-    }
-    let mut start = Vec::new();
-    file.by_ref().take(16).read_to_end(&mut start).map_err(fail)?;
-    file.rewind().map_err(fail)?;
-    refuse_known_formats(&start, name)
+    let (what, fix) = (format!("this is {what}"), fix.to_owned());
+    Err(Error::UnknownFormat { name: name.to_owned(), what, fix })
 }
 
 fn readable() -> String {

@@ -15,6 +15,7 @@ use crate::format;
 use crate::format::Format;
 use crate::formats::{self, functions};
 use crate::options::ReadOptions;
+use crate::other_bags;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -43,7 +44,9 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     if detect::is_mcap(&mut file, options).map_err(fail)? {
         return bag::read(&bag::Bag::open(path)?, options);
     }
-    detect::refuse_bag(&mut file, &name, options)?;
+    if options.format.is_none() && !detect::is_raw(options) {
+        other_bags::refuse_file(&mut file, &name)?;
+    }
     memory::require(&name, length)?;
     let bytes = load::read_all(&mut file, length, &name)?;
     decode(Cow::Owned(bytes), &name, options)
