@@ -9,7 +9,7 @@ use refusing::USED;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// All allocations are counted.
-const LARGE: usize = 0;
+const LARGE: usize = 1;
 
 const POINTS: usize = 30_000;
 

@@ -13,6 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Size of a huge page. Memory that is aligned to it is on huge pages where the system has them.
 pub(super) const HUGE: usize = 2 << 20;
 
+/// A multiple of the size of a page, whatever that is.
+#[cfg(target_os = "linux")]
+const MAX_PAGE: usize = 64 << 10;
+
 /// Maximum number of blocks: they are searched one by one.
 const MAX_BLOCKS: usize = 1024;
 
@@ -53,7 +57,7 @@ impl Kept {
             let Some((start, layout)) = self.blocks.pop_front() else { return };
             self.bytes -= layout.size();
             // SAFETY: blocks are kept with the layout that they were allocated with, each once.
-            unsafe { dealloc(start.as_ptr(), layout) }
+            unsafe { free(start, layout) }
         }
     }
 }
@@ -92,8 +96,24 @@ pub(super) fn take(layout: Layout) -> Option<NonNull<u8>> {
 pub(super) unsafe fn give(start: NonNull<u8>, layout: Layout) {
     if !KEPT.try_lock().is_ok_and(|mut kept| kept.give(start, layout)) {
         // SAFETY: as the caller ensures.
-        unsafe { dealloc(start.as_ptr(), layout) }
+        unsafe { free(start, layout) }
     }
+}
+
+/// Frees memory. The system gets large blocks back even if the allocator keeps their addresses for the thread.
+///
+/// # Safety
+/// As for [`give`].
+unsafe fn free(start: NonNull<u8>, layout: Layout) {
+    #[cfg(target_os = "linux")]
+    if layout.size() >= 4 * MAX_PAGE {
+        let before = start.as_ptr().align_offset(MAX_PAGE);
+        let len = (layout.size() - before) / MAX_PAGE * MAX_PAGE;
+        // SAFETY: whole pages of our own allocation, whose values nothing reads any more.
+        unsafe { libc::madvise(start.as_ptr().add(before).cast(), len, libc::MADV_DONTNEED) };
+    }
+    // SAFETY: as the caller ensures.
+    unsafe { dealloc(start.as_ptr(), layout) }
 }
 
 /// Frees all memory that is kept for later runs, and returns its number of bytes. The next run allocates anew.
