@@ -16,9 +16,37 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Bench(Bench),
     Paper(Paper),
+    Turns(Turns),
     /// Measure on a GPU.
     #[command(subcommand)]
     Gpu(gpu::Command),
+}
+
+/// Measure turns one by one at the rate of a LiDAR, also beside other work on the cores.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  cargo xtask lab turns 000000.bin 000001.bin --threads 1,2
+  chrt -f 50 target/release/farpoint-lab turns 000000.bin --busy 1
+  cargo xtask lab turns 000000.bin --hertz 0 --busy 2 --threads 1,2,4")]
+pub(crate) struct Turns {
+    /// Clouds, sampled in turn.
+    #[arg(value_name = "CLOUDS", required = true)]
+    pub(crate) clouds: Vec<PathBuf>,
+    /// Number of turns for each number of threads.
+    #[arg(long, value_name = "N", default_value = "300")]
+    pub(crate) count: usize,
+    /// Turns per second; 0: one after another.
+    #[arg(long, value_name = "HZ", default_value = "10")]
+    pub(crate) hertz: f64,
+    /// Samples of each turn.
+    #[arg(short = 'n', long, value_name = "N", default_value = "4096")]
+    pub(crate) samples: usize,
+    /// Numbers of threads, separated by commas.
+    #[arg(long, value_name = "T", value_delimiter = ',', default_value = "1")]
+    pub(crate) threads: Vec<usize>,
+    /// Other processes that take a core each meanwhile.
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub(crate) busy: usize,
 }
 
 /// Value of `--device`.

@@ -10,6 +10,7 @@ mod machine;
 mod paper;
 mod plot;
 mod timing;
+mod turns;
 
 use anyhow::Result;
 use args::{Args, Command};
@@ -41,6 +42,7 @@ fn run(command: &Command) -> Result<bool> {
     match command {
         Command::Bench(args) => bench::run(args).map(|()| true),
         Command::Paper(args) => paper::run(args).map(|()| true),
+        Command::Turns(args) => turns::run(args).map(|()| true),
         Command::Gpu(command) => gpu::run(command),
     }
 }
