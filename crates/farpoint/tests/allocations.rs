@@ -51,8 +51,9 @@ fn repeated_calls_allocate_nothing() {
         check(&name, &jobs[1], &single);
     }
     let cloud = generate(Kind::Lidar, POINTS, 1);
-    println!("with two threads: {:?} allocations", counts(&jobs[0], 2, &cloud));
     keeps_what_it_may(&cloud);
+    // Last: a helper frees its part of the team a moment after the call.
+    println!("with two threads: {:?} allocations", counts(&jobs[0], 2, &cloud));
 }
 
 fn keeps_what_it_may(cloud: &[[f32; 3]]) {
@@ -74,4 +75,5 @@ fn keeps_what_it_may(cloud: &[[f32; 3]]) {
         run();
         assert!(trim_memory() <= limit);
     }
+    farpoint::set_kept_memory(64 << 20);
 }
