@@ -21,6 +21,8 @@ pub(super) struct Checks<'a> {
     deadline: Option<Duration>,
     /// True if a run that the observer ends returns the choices so far.
     partial: bool,
+    /// True once the run ends: the observer is not called any more.
+    ends: bool,
     /// True once the run is to return the choices so far.
     ended: bool,
     /// Maximum number of samples of the run.
@@ -48,6 +50,7 @@ impl<'a> Checks<'a> {
             begin,
             deadline: sampler.deadline,
             partial: sampler.partial,
+            ends: false,
             ended: false,
             limit,
             stride: (DISTANCES / points.max(1)).clamp(1, 64),
@@ -76,19 +79,23 @@ impl<'a> Checks<'a> {
     /// Calls the observer, if it is time; returns an error if the run ends here.
     #[cold]
     pub(super) fn check(&mut self, samples: usize, covering_radius: f64) -> Result<(), Error> {
+        let samples = samples.min(self.limit);
+        // Tasks of a step that fails are still begun.
+        if self.ends {
+            return Err(Error::Cancelled(samples));
+        }
         self.next_look = samples + self.stride;
         let now = self.begin.elapsed();
         let late = self.deadline.is_some_and(|deadline| now >= deadline);
-        let samples = samples.min(self.limit);
-        let mut ends = late;
+        self.ends = late;
         if samples >= self.next_report || now >= self.reported + INTERVAL {
             (self.next_report, self.reported) = (samples + SAMPLES, now);
             let progress = Progress { samples, total: self.limit, covering_radius };
             if let Some(observe) = &mut self.observer {
-                ends |= observe(progress) == ControlFlow::Break(());
+                self.ends |= observe(progress) == ControlFlow::Break(());
             }
         }
-        if !ends {
+        if !self.ends {
             return Ok(());
         }
         self.ended = late || self.partial;

@@ -3,7 +3,7 @@
 use crate::cases::some;
 use crate::common::{as_f32, configs, integers, uniform};
 use farpoint::{
-    DeviceKind, Error, NonFinite, Points, Progress, Sample, Sampler, Scalar, Start, reference,
+    Cpu, DeviceKind, Error, NonFinite, Points, Progress, Sample, Sampler, Scalar, Start, reference,
 };
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
@@ -85,9 +85,25 @@ fn a_run_without_time_has_the_start_and_its_covering_radius() {
     assert!(none.complete && none.is_empty());
 }
 
+/// The observer that ends a run is not called again, whatever the threads do meanwhile.
+#[test]
+fn an_observer_that_ends_a_run_is_not_called_again() {
+    let cloud = generate(Kind::Room, 60_000, 5);
+    for (threads, partial) in [(1, false), (2, false), (5, true)] {
+        let mut calls = 0;
+        let mut observer = |_: Progress| {
+            calls += 1;
+            if calls < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let (cpu, job) = (Cpu::new().threads(threads), Sampler::ratio(0.5).partial(partial));
+        let sample = job.on(&cpu).observe(&mut observer).sample(&cloud);
+        assert_eq!((sample.is_ok(), calls), (partial, 2), "{threads} threads");
+    }
+}
+
 #[test]
 fn early_ends_are_for_single_clouds_on_the_cpu() {
-    let job = Sampler::count(2).deadline(Duration::from_millis(1));
+    let job = Sampler::count(2).deadline(Duration::from_secs(3600));
     let cloud = vec![[0.0f32; 3]; 9];
     assert_eq!(job.sample_batch(std::slice::from_ref(&cloud)).unwrap()[0].len(), 2);
     let refused = job.sample_batch(&[cloud.clone(), cloud]).unwrap_err();
