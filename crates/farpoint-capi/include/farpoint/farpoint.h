@@ -894,15 +894,15 @@ typedef struct farpoint_sample_options {
      */
     const uint8_t *mask;
     /**
+     * Not 0 if a call that the progress callback cancels returns the samples chosen so far, as after a `deadline`, instead
+     * of FARPOINT_CANCELED.
+     */
+    int32_t partial;
+    /**
      * Seconds after which the call returns the samples chosen so far: the beginning of the complete sample, with its
      * covering radius, and `complete` 0. There is at least the start. 0: none. For farpoint_sample() on the CPU.
      */
     double deadline;
-    /**
-     * Not 0 if a call that the progress callback cancels returns the samples chosen so far, as after a deadline, instead
-     * of FARPOINT_CANCELED.
-     */
-    int32_t partial;
 } farpoint_sample_options;
 
 /**

@@ -53,15 +53,15 @@ pub struct farpoint_sample_options {
     /// One byte per point of the cloud: points whose byte is not 0 are sampled, as if listed in `rows` from
     /// the first to the last. NULL: all rows. Not together with `rows`.
     pub mask: *const u8,
+    /// Not 0 if a call that the progress callback cancels returns the samples chosen so far, as after a `deadline`, instead
+    /// of FARPOINT_CANCELED.
+    pub partial: i32,
     /// Seconds after which the call returns the samples chosen so far: the beginning of the complete sample, with its
     /// covering radius, and `complete` 0. There is at least the start. 0: none. For farpoint_sample() on the CPU.
     pub deadline: f64,
-    /// Not 0 if a call that the progress callback cancels returns the samples chosen so far, as after a deadline, instead
-    /// of FARPOINT_CANCELED.
-    pub partial: i32,
 }
 
-super::options!(farpoint_sample_options, last: partial);
+super::options!(farpoint_sample_options, last: deadline);
 
 impl farpoint_sample_options {
     /// Returns the sampler.
