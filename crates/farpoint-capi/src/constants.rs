@@ -86,7 +86,7 @@ pub use farpoint_instruction_set::*;
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum farpoint_scheduling {
-    /// That of the thread which starts the pool.
+    /// Scheduling of the thread that starts the pool.
     FARPOINT_SCHEDULING_INHERITED = 0,
     /// SCHED_FIFO: a thread runs until it waits.
     FARPOINT_SCHEDULING_FIFO = 1,

@@ -33,7 +33,7 @@ template <typename T>
 using EigenExpression =
     std::enable_if_t<std::is_base_of_v<Eigen::DenseBase<T>, T> && (int(T::Flags) & int(Eigen::DirectAccessBit)) == 0>;
 
-/// Whether a temporary may be passed, as it refers to the memory of something else: maps, blocks, transposes. A
+/// True if a temporary may be passed, as it refers to the memory of something else: maps, blocks, transposes. A
 /// reference to constants may own a copy.
 template <typename T>
 constexpr bool is_view = !std::is_base_of_v<Eigen::PlainObjectBase<T>, T>;

@@ -40,7 +40,7 @@ enum class NonFinite : std::int32_t {
 
 /// Scheduling of the threads of the pool by the system.
 enum class Scheduling : std::int32_t {
-    /// That of the thread which starts the pool.
+    /// Scheduling of the thread that starts the pool.
     inherited = FARPOINT_SCHEDULING_INHERITED,
     /// SCHED_FIFO: a thread runs until it waits.
     fifo = FARPOINT_SCHEDULING_FIFO,

@@ -266,7 +266,7 @@ protected:
     }
 
 private:
-    /// Whether the points have fields besides x, y and z.
+    /// True if the points have fields besides x, y and z.
     static constexpr bool has_fields = boost::mpl::size<typename pcl::traits::fieldList<PointT>::type>::value > 3;
 
     /// The cells of a cloud are numbered within their box: z counts most, as in PCL.

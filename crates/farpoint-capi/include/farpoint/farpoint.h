@@ -153,7 +153,7 @@ enum farpoint_scheduling
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * That of the thread which starts the pool.
+     * Scheduling of the thread that starts the pool.
      */
     FARPOINT_SCHEDULING_INHERITED = 0,
     /**

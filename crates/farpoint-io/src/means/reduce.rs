@@ -1,4 +1,4 @@
-//! What becomes of the values of a group: the rule of each attribute, and the value.
+//! Reduction of the values of a group: the rule of each attribute, and the value.
 
 use super::Groups;
 use crate::Format;
@@ -54,7 +54,7 @@ const CATEGORIES: [&str; 42] = [
     "withheld",
 ];
 
-/// What becomes of the values of a group.
+/// Rule that reduces the values of a group to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// Their mean: of floats summed in double precision, in the order of rows; of integers rounded half to even.

@@ -1,4 +1,4 @@
-//! What the process knows about other work on its cores: long waits of teams, which the following teams avoid.
+//! Record of other work on the cores of the process: long waits of teams, which the following teams avoid.
 //!
 //! A member that waits long for another has lost it to other work on its core. All teams then go on with a quarter of the
 //! members for a pause, after which the next step finds out whether the cores are free again. If they are not, the

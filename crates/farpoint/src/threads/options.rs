@@ -10,7 +10,7 @@ use std::io;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Scheduling {
-    /// That of the thread which starts the pool.
+    /// Scheduling of the thread that starts the pool.
     #[default]
     Inherited,
     /// `SCHED_FIFO` with a priority of 1 to 99: a thread runs until it waits.
