@@ -46,15 +46,21 @@ pub(crate) fn codes() -> &'static [Code] {
     CODES.get_or_init(|| read(BYTES).expect("the archive is the one that the tests read"))
 }
 
+/// Compute capabilities of embedded GPUs: Jetson Xavier, Orin and Thor (11.0, before CUDA 13 10.1). NVIDIA does not
+/// promise that machine code for other GPUs runs there.
+const EMBEDDED: [u32; 4] = [72, 87, 101, 110];
+
 /// Returns the machine code for a card of this capability: of the same major version, the newest of at
-/// most its minor version.
+/// most its minor version. Embedded GPUs have none.
 pub(crate) fn cubin(
     codes: &[Code],
     module: &str,
     precision: &str,
     capability: u32,
 ) -> Option<Code> {
-    let runs = |target: u32| target / 10 == capability / 10 && target <= capability;
+    let runs = |target: u32| {
+        target / 10 == capability / 10 && target <= capability && !EMBEDDED.contains(&capability)
+    };
     newest(codes, module, precision, |code| code.kind == Kind::Cubin && runs(code.target))
 }
 
@@ -234,10 +240,11 @@ pub(crate) mod tests {
         assert_eq!(targets(75), (Some(75), Some(75)));
         assert_eq!(targets(80), (Some(80), Some(80)));
         assert_eq!(targets(86), (Some(86), Some(80)));
-        assert_eq!(targets(87), (Some(86), Some(80)));
+        assert_eq!(targets(87), (None, Some(80)));
         assert_eq!(targets(89), (Some(86), Some(80)));
         assert_eq!(targets(90), (Some(90), Some(90)));
         assert_eq!(targets(100), (Some(100), Some(90)));
+        assert_eq!(targets(101), (None, Some(90)));
         assert_eq!(targets(103), (Some(100), Some(90)));
         assert_eq!(targets(110), (None, Some(90)));
         assert_eq!(targets(121), (Some(120), Some(90)));

@@ -2,7 +2,8 @@
 //! of sampling a LiDAR turn.
 //!
 //! Nothing waits for it: if another thread is at it, memory is allocated and freed as usual. So a forked process whose
-//! parent was at it at that moment just keeps nothing.
+//! parent was at it at that moment just keeps nothing. Threads take and give small blocks all the time, each at a store
+//! of its own.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::VecDeque;
@@ -17,13 +18,34 @@ pub(super) const HUGE: usize = 2 << 20;
 #[cfg(target_os = "linux")]
 const MAX_PAGE: usize = 64 << 10;
 
-/// Maximum number of blocks: they are searched one by one.
+/// Maximum number of blocks of a store: they are searched one by one.
 const MAX_BLOCKS: usize = 1024;
 
-static KEPT: Mutex<Kept> = Mutex::new(Kept { blocks: VecDeque::new(), bytes: 0 });
+/// Maximum size of a small block.
+const SMALL: usize = 4 << 10;
+
+/// Stores: of large blocks, and several of small ones.
+static STORES: [Mutex<Kept>; 17] = [const { Mutex::new(Kept::new()) }; 17];
+
+/// Maximum number of bytes in all stores, of which small blocks have a quarter.
 static LIMIT: AtomicUsize = AtomicUsize::new(64 << 20);
 
-/// Blocks of memory, each with the layout that it was allocated with, the latest last.
+/// Returns the number of the store for a block of a size.
+fn store_of(size: usize) -> usize {
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static STORE: usize = 1 + THREADS.fetch_add(1, Ordering::Relaxed) % (STORES.len() - 1));
+    // A thread that ends has none of its own any more.
+    if size > SMALL { 0 } else { STORE.try_with(|&store| store).unwrap_or(1) }
+}
+
+/// Returns the share of `bytes` that a store may keep.
+fn share(store: usize, bytes: usize) -> usize {
+    let small = bytes / 4 / (STORES.len() - 1);
+    if store > 0 { small } else { bytes - (STORES.len() - 1) * small }
+}
+
+/// Blocks of memory, each with the layout that it was allocated with, the latest last. On cache lines of its own.
+#[repr(align(128))]
 struct Kept {
     blocks: VecDeque<(NonNull<u8>, Layout)>,
     bytes: usize,
@@ -33,15 +55,18 @@ struct Kept {
 unsafe impl Send for Kept {}
 
 impl Kept {
+    const fn new() -> Self {
+        Self { blocks: VecDeque::new(), bytes: 0 }
+    }
+
     fn take(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         let at = self.blocks.iter().rposition(|block| block.1 == layout)?;
         self.bytes -= layout.size();
         self.blocks.remove(at).map(|block| block.0)
     }
 
-    /// Keeps a block; returns whether there is room for it.
-    fn give(&mut self, start: NonNull<u8>, layout: Layout) -> bool {
-        let limit = LIMIT.load(Ordering::Relaxed);
+    /// Keeps a block, up to a number of bytes in all; returns whether there is room for it.
+    fn give(&mut self, start: NonNull<u8>, layout: Layout, limit: usize) -> bool {
         if layout.size() > limit || self.blocks.try_reserve(1).is_err() {
             return false;
         }
@@ -72,7 +97,8 @@ pub(super) fn rounded(count: usize) -> usize {
 
 /// Returns memory of a layout, which must have a size: kept, or allocated; `None` if there is none.
 pub(super) fn take(layout: Layout) -> Option<NonNull<u8>> {
-    if let Some(start) = KEPT.try_lock().ok().and_then(|mut kept| kept.take(layout)) {
+    let store = &STORES[store_of(layout.size())];
+    if let Some(start) = store.try_lock().ok().and_then(|mut kept| kept.take(layout)) {
         return Some(start);
     }
     // SAFETY: the layout has a size.
@@ -94,7 +120,9 @@ pub(super) fn take(layout: Layout) -> Option<NonNull<u8>> {
 /// # Safety
 /// The global allocator must have returned it for this layout, and nothing may use it any more.
 pub(super) unsafe fn give(start: NonNull<u8>, layout: Layout) {
-    if !KEPT.try_lock().is_ok_and(|mut kept| kept.give(start, layout)) {
+    let store = store_of(layout.size());
+    let limit = share(store, LIMIT.load(Ordering::Relaxed));
+    if !STORES[store].try_lock().is_ok_and(|mut kept| kept.give(start, layout, limit)) {
         // SAFETY: as the caller ensures.
         unsafe { free(start, layout) }
     }
@@ -137,19 +165,22 @@ pub fn set_kept_memory(bytes: usize) {
 
 /// Frees the oldest memory beyond a number of bytes; returns the number of bytes freed.
 fn shrink(bytes: usize) -> usize {
-    // Other threads hold it for a moment; after a fork, one that is not there may hold it forever.
-    for _ in 0..1000 {
-        if let Ok(mut kept) = KEPT.try_lock() {
-            let before = kept.bytes;
-            kept.shrink(bytes, MAX_BLOCKS);
-            if bytes == 0 {
-                kept.blocks = VecDeque::new();
+    let shrink = |(number, store): (usize, &Mutex<Kept>)| {
+        // Other threads hold it for a moment; after a fork, one that is not there may hold it forever.
+        for _ in 0..1000 {
+            if let Ok(mut kept) = store.try_lock() {
+                let before = kept.bytes;
+                kept.shrink(share(number, bytes), MAX_BLOCKS);
+                if bytes == 0 {
+                    kept.blocks = VecDeque::new();
+                }
+                return before - kept.bytes;
             }
-            return before - kept.bytes;
+            std::thread::yield_now();
         }
-        std::thread::yield_now();
-    }
-    0
+        0
+    };
+    STORES.iter().enumerate().map(shrink).sum()
 }
 
 #[cfg(test)]
@@ -170,9 +201,10 @@ mod tests {
         let layout = |size| Layout::from_size_align(size, 64).unwrap();
         // SAFETY: the layouts have sizes.
         let block = |size| NonNull::new(unsafe { alloc(layout(size)) }).unwrap();
-        let mut kept = Kept { blocks: VecDeque::new(), bytes: 0 };
+        let mut kept = Kept::new();
+        assert!(!kept.give(NonNull::dangling(), layout(64), 63));
         for size in [64, 128, 192, 128] {
-            assert!(kept.give(block(size), layout(size)));
+            assert!(kept.give(block(size), layout(size), 512));
         }
         assert_eq!((kept.bytes, kept.blocks.len()), (512, 4));
         kept.shrink(460, 3);
@@ -180,7 +212,7 @@ mod tests {
         let latest = kept.blocks[2].0;
         assert_eq!(kept.take(layout(128)), Some(latest));
         assert_eq!(kept.bytes, 320);
-        assert!(kept.give(latest, layout(128)));
+        assert!(kept.give(latest, layout(128), 512));
         kept.shrink(0, 0);
         assert_eq!((kept.bytes, kept.blocks.len()), (0, 0));
     }

@@ -75,7 +75,7 @@ impl<'a> Waits<'a> {
 
     /// Begins a wait.
     pub(crate) fn start(self) -> Wait<'a> {
-        Wait { waits: self, polls: 0, since: None }
+        Wait { waits: self, polls: 0, since: None, before: None }
     }
 }
 
@@ -83,8 +83,11 @@ impl<'a> Waits<'a> {
 pub(crate) struct Wait<'a> {
     waits: Waits<'a>,
     polls: u32,
-    /// Time of the first yield, and the number of times that other threads had taken a core of this process until then.
-    since: Option<(Instant, i64)>,
+    /// Time of the first yield.
+    since: Option<Instant>,
+    /// Number of times that other threads had taken a core of this process, a while after the first yield: the system
+    /// counts them over all threads of the process, which takes long.
+    before: Option<i64>,
 }
 
 impl Wait<'_> {
@@ -105,16 +108,19 @@ impl Wait<'_> {
 
     #[cold]
     fn give_way(&mut self) {
-        let (since, _) = *self.since.get_or_insert_with(|| (Instant::now(), switches()));
-        if since.elapsed() < LONG_WAIT { yield_now() } else { sleep(NAP) }
+        let waited = self.since.get_or_insert_with(Instant::now).elapsed();
+        if waited > TAKEN_WAIT / 4 {
+            self.before.get_or_insert_with(switches);
+        }
+        if waited < LONG_WAIT { yield_now() } else { sleep(NAP) }
     }
 
     /// Ends the wait. If it was long, the team gets smaller.
     pub(crate) fn end(self) {
-        if let (Some((since, before)), Some(participation)) = (self.since, self.waits.participation)
-        {
+        if let (Some(since), Some(participation)) = (self.since, self.waits.participation) {
             let (waited, step) = (since.elapsed(), since - self.waits.begin);
-            let taken = || waited > TAKEN_WAIT + step && switches() > before;
+            let others_ran = || self.before.is_some_and(|before| switches() > before);
+            let taken = || waited > TAKEN_WAIT + step && others_ran();
             if waited > LONG_WAIT + 2 * step || taken() {
                 participation.record_long_wait(waited, self.waits.members);
             }
