@@ -58,9 +58,10 @@ pub(crate) fn cubin(
     precision: &str,
     capability: u32,
 ) -> Option<Code> {
-    let runs = |target: u32| {
-        target / 10 == capability / 10 && target <= capability && !EMBEDDED.contains(&capability)
-    };
+    if EMBEDDED.contains(&capability) {
+        return None;
+    }
+    let runs = |target: u32| target / 10 == capability / 10 && target <= capability;
     newest(codes, module, precision, |code| code.kind == Kind::Cubin && runs(code.target))
 }
 

@@ -2,8 +2,8 @@
 //! of sampling a LiDAR turn.
 //!
 //! Nothing waits for it: if another thread is at it, memory is allocated and freed as usual. So a forked process whose
-//! parent was at it at that moment just keeps nothing. Threads take and give small blocks all the time, each at a store
-//! of its own.
+//! parent was at it at that moment just keeps nothing. Small blocks, which the threads of a team take and give during
+//! its steps, are kept in several stores, so that threads rarely meet at one.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::VecDeque;
@@ -24,24 +24,28 @@ const MAX_BLOCKS: usize = 1024;
 /// Maximum size of a small block.
 const SMALL: usize = 4 << 10;
 
-/// Stores: of large blocks, and several of small ones.
-static STORES: [Mutex<Kept>; 17] = [const { Mutex::new(Kept::new()) }; 17];
+/// Number of stores of small blocks.
+const SMALL_STORES: usize = 16;
+
+/// The store of large blocks, and those of small ones.
+static STORES: [Mutex<Kept>; 1 + SMALL_STORES] =
+    [const { Mutex::new(Kept::new()) }; 1 + SMALL_STORES];
 
 /// Maximum number of bytes in all stores, of which small blocks have a quarter.
 static LIMIT: AtomicUsize = AtomicUsize::new(64 << 20);
 
-/// Returns the number of the store for a block of a size.
+/// Returns the number of the store that this thread uses for blocks of a size.
 fn store_of(size: usize) -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
-    thread_local!(static STORE: usize = 1 + THREADS.fetch_add(1, Ordering::Relaxed) % (STORES.len() - 1));
-    // A thread that ends has none of its own any more.
+    thread_local!(static STORE: usize = 1 + THREADS.fetch_add(1, Ordering::Relaxed) % SMALL_STORES);
+    // A thread that ends has lost its number.
     if size > SMALL { 0 } else { STORE.try_with(|&store| store).unwrap_or(1) }
 }
 
-/// Returns the share of `bytes` that a store may keep.
+/// Returns the share of a number of bytes that a store may keep.
 fn share(store: usize, bytes: usize) -> usize {
-    let small = bytes / 4 / (STORES.len() - 1);
-    if store > 0 { small } else { bytes - (STORES.len() - 1) * small }
+    let small = bytes / 4 / SMALL_STORES;
+    if store > 0 { small } else { bytes - SMALL_STORES * small }
 }
 
 /// Blocks of memory, each with the layout that it was allocated with, the latest last. On cache lines of its own.
@@ -165,22 +169,25 @@ pub fn set_kept_memory(bytes: usize) {
 
 /// Frees the oldest memory beyond a number of bytes; returns the number of bytes freed.
 fn shrink(bytes: usize) -> usize {
-    let shrink = |(number, store): (usize, &Mutex<Kept>)| {
-        // Other threads hold it for a moment; after a fork, one that is not there may hold it forever.
-        for _ in 0..1000 {
-            if let Ok(mut kept) = store.try_lock() {
-                let before = kept.bytes;
-                kept.shrink(share(number, bytes), MAX_BLOCKS);
-                if bytes == 0 {
-                    kept.blocks = VecDeque::new();
-                }
-                return before - kept.bytes;
+    let stores = STORES.iter().enumerate();
+    stores.map(|(number, store)| shrink_store(store, share(number, bytes))).sum()
+}
+
+/// Frees the oldest memory of a store beyond a number of bytes; returns the number of bytes freed.
+fn shrink_store(store: &Mutex<Kept>, bytes: usize) -> usize {
+    // Other threads hold it for a moment; after a fork, one that is not there may hold it forever.
+    for _ in 0..1000 {
+        if let Ok(mut kept) = store.try_lock() {
+            let before = kept.bytes;
+            kept.shrink(bytes, MAX_BLOCKS);
+            if bytes == 0 {
+                kept.blocks = VecDeque::new();
             }
-            std::thread::yield_now();
+            return before - kept.bytes;
         }
-        0
-    };
-    STORES.iter().enumerate().map(shrink).sum()
+        std::thread::yield_now();
+    }
+    0
 }
 
 #[cfg(test)]
