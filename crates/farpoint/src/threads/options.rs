@@ -106,6 +106,8 @@ impl ThreadOptions {
                 Some(source) => source.to_string(),
             })
         })?;
+        // The pool is ready before its threads have run their handlers: a task on each comes after them.
+        rayon::broadcast(|_| ());
         Ok(threads)
     }
 
