@@ -158,8 +158,7 @@ fn units_of_codes_and_of_text_headers_count() {
     assert!(info.contains("EPSG:2227 + EPSG:5773, units of 0.3048"), "{info}");
     let warned = fine(folder.run("order room.las -o room.copc.laz"));
     assert!(warned.contains("heights (EPSG:5773) is not known as well-known text"), "{warned}");
-    let room = folder.ok("convert room.las -o room.csv --quiet").text();
-    assert_eq!(room, "");
+    fine(folder.run("convert room.las -o room.csv"));
     let text = String::from_utf8(folder.read("room.csv")).unwrap();
     let (_, rows) = text.split_once('\n').unwrap();
     folder.write("feet.csv", format!("X_ft,Y_ft,Z_ft\n{rows}"));
