@@ -51,7 +51,7 @@ pub(crate) fn write(
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, ParseError> {
-    if cloud.crs().and_then(|crs| crs.meters).is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
+    if cloud.meters_per_unit().is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
         warnings
             .push("E57 coordinates are in meters; the values stay in the unit of the input".into());
     }
@@ -97,7 +97,7 @@ fn bits(kind: &RecordDataType) -> u64 {
 /// Returns the coordinate system, unless XML cannot hold its text.
 fn wkt(cloud: &Cloud, warnings: &mut Vec<String>) -> Option<String> {
     let crs = cloud.crs()?;
-    let wkt = crs.wkt.clone()?;
+    let wkt = crs.known_wkt(warnings)?.into_owned();
     if fits_xml(&wkt) {
         return Some(wkt);
     }

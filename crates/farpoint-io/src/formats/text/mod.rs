@@ -75,8 +75,10 @@ fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
         TextStyle::Pts => "text (PTS)".into(),
         _ => format!("text, {} columns", head.columns),
     };
+    let unit = head.names.as_ref().and_then(|names| names::unit(names, &head.axes));
     let header = Header::Text(head.header);
     let mut cloud = Cloud::from_table(Format::Text, description, coordinates, table, header);
+    cloud.unit = unit;
     if head.axes.degrees {
         cloud.warnings.push(degrees::WARNING.into());
     }
