@@ -127,7 +127,7 @@ fn a_bad_file_is_one_line_and_the_others_go_on() {
 #[test]
 fn small_files_are_kept_whole() {
     let folder = scans(3, 200);
-    folder.write("scans/small.xyz", "0 0 0\n5 0 0\n1 0 0\n");
+    folder.write("scans/small.xyz", "0 0 1\n5 0 1\n1 0 1\n");
     folder.write("scans/one.xyz", "1 2 3\n");
     let sample = "sample scans --recursive --output-dir";
     assert_eq!(folder.run(&format!("{sample} few -n 20")).status, 3);
@@ -138,7 +138,7 @@ fn small_files_are_kept_whole() {
     };
     assert_eq!(["s1.xyz", "small.xyz", "one.xyz"].map(samples), [20, 3, 1]);
     let kept = String::from_utf8(folder.read("thin/small.xyz")).unwrap();
-    assert_eq!(kept, "0 0 0\n5 0 0\n1 0 0\n");
+    assert_eq!(kept, "0 0 1\n5 0 1\n1 0 1\n");
     for algorithm in ["random", "grid", "morton", "npdu", "fastpoint"] {
         folder.ok(&format!(
             "sample scans/small.xyz -o {algorithm}.xyz --at-most 20 --algorithm {algorithm}"
