@@ -280,7 +280,9 @@ fn every_option_stands_under_its_heading() {
                 "--csv" | "--no-picture" | "--per-point" | "--precision" => "Output",
                 "--columns" | "--xyz" | "--input-format" | "--drop-zeros" | "--f32" => "Input",
                 "--device" | "--gpu" | "--simd" => "Device",
-                "--keep" | "--drop" | "--box" | "--box3" => "Filters (rows keep their numbers)",
+                "--keep" | "--drop" | "--box" | "--box3" | "--polygon" => {
+                    "Filters (rows keep their numbers)"
+                }
                 "--bits" | "--window" | "--npdu-order" => "Approximate samplers",
                 "--nvox" | "--gamma" | "--height" | "--team" => "Exact algorithms",
                 "--start" | "--algorithm" | "--algorithms" => "Sampling",
