@@ -1,6 +1,7 @@
 //! Arguments of every command, and checks of them before any work is done.
 
 mod algorithm;
+mod clean;
 mod convert;
 mod demo;
 mod files;
@@ -16,6 +17,7 @@ mod samplers;
 mod view;
 
 pub(crate) use algorithm::{Method, SamplerChoice};
+pub(crate) use clean::Clean;
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
@@ -113,6 +115,7 @@ pub(crate) enum Command {
     Info(Info),
     Generate(Generate),
     Demo(Demo),
+    Clean(Clean),
     Completions(Completions),
     Man(Man),
 }

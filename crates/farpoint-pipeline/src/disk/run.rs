@@ -18,6 +18,7 @@ use farpoint::backend::caught;
 use farpoint::{Amount, Scalar};
 use farpoint_io::{ReadOptions, Reader, WriteOptions};
 use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
+use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -39,9 +40,14 @@ pub fn sample(
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
     let shares = shares(reader, job, outputs)?;
-    let beside = outputs.points.map(|(path, _)| path).or(outputs.indices);
-    let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
-    caught(|| Ok(run(reader, job, shares, beside, outputs, observer)))?
+    caught(|| Ok(run(reader, job, shares, outputs, observer)))?
+}
+
+/// Returns the folder of the outputs, in which temporary files are.
+pub(crate) fn beside<'a>(outputs: &Outputs<'a>) -> &'a Path {
+    let output = outputs.points.map(|(path, _)| path).or(outputs.indices);
+    let folder = output.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about
@@ -68,8 +74,7 @@ pub fn write_rows(
     let job = Job::new(Amount::Count(rows.len()), memory);
     let outputs = Outputs { points: Some((path, options)), indices: None };
     let shares = shares(reader, &job, &outputs)?;
-    let beside = path.parent().filter(|folder| *folder != Path::new(""));
-    let folder = Folder::take(None, beside.unwrap_or(Path::new(".")))?;
+    let folder = Folder::take(None, beside(&outputs))?;
     let work = Work { reader, job: &job, shares, folder };
     let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
         rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
@@ -111,14 +116,13 @@ fn run(
     reader: &Reader,
     job: &Job,
     shares: Shares,
-    beside: Option<&Path>,
     outputs: &Outputs<'_>,
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
-    let folder = Folder::take(job.spool.as_deref(), beside.unwrap_or(Path::new(".")))?;
+    let folder = Folder::take(job.spool.as_deref(), beside(outputs))?;
     let work = Work { reader, job, shares, folder };
     let start = Instant::now();
-    let (state, resumed) = work.state(observer)?;
+    let (state, resumed) = work.state(outputs, observer)?;
     let tiles = state.tiles.len();
     notify(observer, Event::Spooled { tiles, resumed })?;
     let read = start.elapsed().as_secs_f64();
@@ -143,7 +147,7 @@ impl Work<'_> {
     }
 
     /// Returns the spool of an interrupted run, or a new one; and whether it was resumed.
-    fn state(&self, observer: Observer<'_>) -> Result<(State, bool), Error> {
+    fn state(&self, outputs: &Outputs<'_>, observer: Observer<'_>) -> Result<(State, bool), Error> {
         let identity = identity(self.reader, self.job)?;
         if self.job.resume {
             if let Some(state) = State::load(&self.folder.file(CLOUD))? {
@@ -161,11 +165,16 @@ impl Work<'_> {
             let what = "contains other files";
             return Err(Error::unusable(self.folder.path(), what, "use an empty folder"));
         }
-        Ok((self.make(identity.text(), observer)?, false))
+        Ok((self.make(identity.text(), outputs, observer)?, false))
     }
 
     /// Reads the input twice: to find the extent of its rows, and to write them to the spool.
-    fn make(&self, job: String, observer: Observer<'_>) -> Result<State, Error> {
+    fn make(
+        &self,
+        job: String,
+        outputs: &Outputs<'_>,
+        observer: Observer<'_>,
+    ) -> Result<State, Error> {
         let (reader, rows) = (self.reader, self.rows());
         let seen = survey(reader, rows, self.shares.readers)?;
         let corner = seen.bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
@@ -184,6 +193,7 @@ impl Work<'_> {
         };
         let extent = self.shares.extent(tiles.len());
         let build = Build { reader, rows, stored, tiles, extent, threads: self.shares.readers };
+        self.check_space(build.bytes(seen.points()), limit as u64, outputs)?;
         let spool = build.run(&self.folder.file("points"), &|| Ok(()))?;
         let (extent, tiles) = (extent as u64, spool.tiles);
         let points = seen.points();
@@ -191,6 +201,16 @@ impl Work<'_> {
         let state = State { job, bad, zeros, points, starts, extent, stored, tiles };
         state.save(&self.folder.file(CLOUD), &self.folder.file("cloud.new"))?;
         Ok(state)
+    }
+
+    /// Checks that the disk has room for a spool of this size, and for what writing up to `limit` rows takes; the
+    /// number of rows of a spacing is not known before.
+    fn check_space(&self, spool: u64, limit: u64, outputs: &Outputs<'_>) -> Result<(), Error> {
+        // The spool of an earlier run that was killed while it read is in the way.
+        let _ = fs::remove_file(self.folder.file("points"));
+        let count = if matches!(self.job.amount, Amount::Spacing(_)) { 0 } else { limit };
+        let needed = spool + write::bytes(self, outputs, count);
+        self.folder.check_space(needed, self.job.sizes.free)
     }
 
     /// Samples the spool, and writes the outputs.

@@ -4,7 +4,8 @@ use crate::disk::error::Error;
 use crate::disk::folder::Folder;
 use crate::disk::job::{Job, Outputs};
 use crate::disk::memory::{self, Shares};
-use crate::disk::sort::{CheckCanceled, Rows};
+use crate::disk::sort::{CheckCanceled, PAIR, Rows};
+use crate::disk::spool::ROW;
 use farpoint::backend::memory as fallible;
 use farpoint_io::{Cloud, Reader, WriteOptions, write_indices_in_blocks};
 use farpoint_tiles::Key;
@@ -14,6 +15,9 @@ use std::path::Path;
 
 /// Rows that are written together.
 const BLOCK: usize = 1 << 16;
+/// Bytes of a chosen point in the log, and of its row in the list.
+const LOGGED: usize = 16;
+const LISTED: usize = 8;
 /// Memory that rows in another format take, as a multiple of their stored bytes.
 const CONVERTED: u64 = 8;
 
@@ -43,6 +47,14 @@ pub(crate) fn converting(reader: &Reader, job: &Job, outputs: &Outputs<'_>) -> R
         amount => amount.limit(reader.len() as usize).unwrap_or(0) as u64,
     };
     Ok(CONVERTED * count * width(reader) as u64)
+}
+
+/// Returns the bytes in the folder of the run for `count` chosen rows and, if they are written, their records.
+pub(crate) fn bytes(work: &Work<'_>, outputs: &Outputs<'_>, count: u64) -> u64 {
+    let list = if work.job.sorted { 2 * LISTED } else { LISTED };
+    let records = outputs.points.filter(|_| work.reader.cloud().is_none());
+    let record = records.map_or(0, |_| PAIR + ROW + width(work.reader));
+    count * (LOGGED + list + record) as u64
 }
 
 /// Returns the approximate bytes of a stored row.
