@@ -196,7 +196,7 @@ pub(crate) struct SampleOutput {
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
     /// Write the chosen points, and --indices, in the order of the input instead of that of choice: makes
-    /// LAZ smaller.
+    /// LAZ a quarter to a half smaller. A prefix of the file is then no sample.
     #[arg(long)]
     pub(crate) sorted: bool,
     #[command(flatten)]

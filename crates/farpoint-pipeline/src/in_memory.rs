@@ -208,7 +208,7 @@ impl SampledCloud<'_> {
         let Outcome { indices, distances, means, .. } = &mut self.finished.outcome;
         let copc = request.is_copc(output);
         let levels = copc.then(|| levels(request.copc.as_ref(), distances, cloud, *single));
-        // The points of a COPC node are sorted in any case.
+        // The points of a COPC node have an order of their own.
         if request.sorted && means.is_none() && !copc {
             indices.sort_unstable();
         }
