@@ -41,7 +41,7 @@ pub fn class_name(class: u64) -> &'static str {
 /// Returns the class of a name, in any case and with `_` or spaces: `low_vegetation`.
 pub(super) fn class_of(name: &str) -> Option<f64> {
     let same = |class: &&str| key(class).replace(',', "") == key(name);
-    CLASSES.iter().position(|class| same(&class)).map(|class| class as f64)
+    CLASSES.iter().position(same).map(|class| class as f64)
 }
 
 /// Kinds of returns of a pulse. The only one is the first and the last, too.
