@@ -33,6 +33,7 @@ impl ThroughDisk<'_> {
         watch.warnings(name, reader.warnings());
         let unit = request.unit(reader.head(), name, watch)?;
         let (job, options) = (request.disk_job(unit, memory), request.writing(unit));
+        let options = options.copc(files.output.and_then(|output| request.levels(output)));
         let points = files.output.map(|path| (path, &options));
         let outputs = Outputs { points, indices: files.indices };
         for (path, size) in temporary::remove_left_folders(disk::beside(&outputs)) {

@@ -100,6 +100,7 @@ fn the_memory_that_is_named_suffices_and_no_less_does() {
         ("room.e57", "out.e57"),
         ("room.xyz", "out.xyz"),
         ("room.xyz", "out.pcd --format pcd:compressed"),
+        ("room.ply", "out.copc.laz"),
         ("double.npy", "out.npy"),
     ] {
         for spool in ["", " --spool spool"] {

@@ -84,7 +84,7 @@ impl Error {
     }
 
     pub(crate) fn converting(name: &str, needed: u64, allowed: u64) -> Error {
-        let what = "writing the points in another format than the input's";
+        let what = "an output that needs all chosen points at once";
         let fix = "write the input's format, or allow more";
         Error::Memory { name: name.to_owned(), what, needed, allowed, fix }
     }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const CLOUD: &str = "cloud";
 /// Files that a run makes in its folder, in the order in which they are removed: the first one first, so that a
 /// process that is killed in between leaves no spool of which half is gone.
-const FILES: [&str; 8] =
-    [CLOUD, "cloud.new", "points", "log", "rows", "rows-sorted", "by-row", "records"];
+const FILES: [&str; 9] =
+    [CLOUD, "cloud.new", "points", "log", "rows", "rows-sorted", "distances", "by-row", "records"];
 /// Created first and removed last: it marks the folder as one of a run.
 const LOCK: &str = "lock";
 /// Content of the lock, by which [`clean`] knows a folder that no run has named.

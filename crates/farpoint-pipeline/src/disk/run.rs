@@ -1,5 +1,6 @@
 //! A job from its input to its outputs.
 
+use crate::cloud::levels::rounding;
 use crate::disk::build::Build;
 use crate::disk::error::Error;
 use crate::disk::folder::{CLOUD, Folder};
@@ -13,7 +14,7 @@ use crate::disk::stamp::identity;
 use crate::disk::state::{Start, State};
 use crate::disk::store::SpoolStore;
 use crate::disk::survey::{Survey, starts, survey};
-use crate::disk::write::{self, Work};
+use crate::disk::write::{self, Found, Work};
 use farpoint::backend::caught;
 use farpoint::{Amount, Scalar};
 use farpoint_io::{ReadOptions, Reader, WriteOptions};
@@ -76,12 +77,12 @@ pub fn write_rows(
     let shares = shares(reader, &job, &outputs)?;
     let folder = Folder::take(None, beside(&outputs))?;
     let work = Work { reader, job: &job, shares, folder };
-    let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
-        rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
+    let mut chosen = |each: &mut dyn FnMut(u64, f64) -> Result<(), farpoint_tiles::Error>| {
+        rows.iter().try_for_each(|&row| each(row, 0.0))
     };
     let stop = || if keep_going() { Ok(()) } else { Err(Error::Stopped) };
-    let count = rows.len() as u64;
-    let warnings = caught(|| Ok(write::outputs(&work, &outputs, count, &mut chosen, &stop)))?;
+    let found = Found { count: rows.len() as u64, error: 0.0 };
+    let warnings = caught(|| Ok(write::outputs(&work, &outputs, found, &mut chosen, &stop)))?;
     work.folder.finish();
     warnings
 }
@@ -198,7 +199,8 @@ impl Work<'_> {
         let (extent, tiles) = (extent as u64, spool.tiles);
         let points = seen.points();
         Log::create(&self.folder.file("log"), tiles.len())?;
-        let state = State { job, bad, zeros, points, starts, extent, stored, tiles };
+        let bounds = seen.bounds.unwrap_or_default();
+        let state = State { job, bad, zeros, points, bounds, starts, extent, stored, tiles };
         state.save(&self.folder.file(CLOUD), &self.folder.file("cloud.new"))?;
         Ok(state)
     }
@@ -224,6 +226,7 @@ impl Work<'_> {
         let start = Instant::now();
         let (points, tiles) = (self.reader.len(), state.tiles.len());
         let dropped = points - state.points;
+        let (narrow, bounds) = (matches!(state.stored, Stored::Narrowed(_)), state.bounds);
         let plan = self.plan::<T>(&state.starts);
         let spool = Arc::new(state.open(&self.folder.file("points"))?);
         let log = Arc::new(Mutex::new(Log::open(&self.folder.file("log"), tiles)?));
@@ -244,10 +247,13 @@ impl Work<'_> {
         let start = Instant::now();
         // The logs suffice from here on: points that stayed in memory are not needed.
         workers.0 = self.tiles::<T>(&spool, &log);
-        let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
-            conductor.chosen(&mut workers, each)
+        let mut chosen = |each: &mut dyn FnMut(u64, f64) -> Result<(), farpoint_tiles::Error>| {
+            let distance = |key: Key| key.value::<T>().sqrt().to_f64();
+            conductor.chosen(&mut workers, &mut |key| each(key.index(), distance(key)))
         };
-        let warnings = write::outputs(self, outputs, outcome.samples, &mut chosen, &|| Ok(()))?;
+        let found =
+            Found { count: outcome.samples, error: if narrow { rounding(bounds) } else { 0.0 } };
+        let warnings = write::outputs(self, outputs, found, &mut chosen, &|| Ok(()))?;
         let spooled = spool.file.metadata().map_or(0, |about| about.len());
         Ok(Sampled {
             points,
