@@ -45,11 +45,6 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
     match output {
         Some(path) if matches!(args.run.sampler.method, Method::Exact(_)) => {
             farthest_first(path, inputs, writing)?;
-            let through_disk = args.spool.is_some() || args.memory.is_some();
-            ensure!(
-                !(through_disk && writing.is_copc(path)),
-                "--memory and --spool cannot be used with COPC, which is built in memory; remove them"
-            );
         }
         Some(path) => cloud(path, inputs, writing)?,
         None => unused(writing, "--output")?,

@@ -3,8 +3,6 @@
 mod description;
 mod facts;
 
-pub(crate) use facts::class_name;
-
 use crate::input::{self, Points};
 use crate::many::Failed;
 use crate::messages::{complain, warn};

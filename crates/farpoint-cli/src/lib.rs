@@ -12,6 +12,7 @@ mod args;
 mod bag;
 mod chamfer;
 mod check;
+mod clean;
 mod compare;
 mod convert;
 pub mod csv;
@@ -82,6 +83,7 @@ pub fn run(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Clean(args) => clean::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
     };

@@ -12,6 +12,9 @@ use farpoint_pipeline::{self as files, Limits, Request, Rows, SampleSize};
 impl args::AmountArgs {
     /// Returns the requested number of points.
     pub(crate) fn requested(&self) -> Result<SampleSize> {
+        if let Some(count) = &self.at_most {
+            return Ok(SampleSize::AtMost(count.0));
+        }
         Ok(match (&self.count, &self.ratio, self.cell, self.spacing) {
             (Some(count), ..) => SampleSize::Count(count.0),
             (_, Some(ratio), ..) => SampleSize::Ratio(ratio.0),

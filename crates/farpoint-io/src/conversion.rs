@@ -7,6 +7,7 @@
 use crate::Format;
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::{Cloud, distinct};
+use crate::formats::e57::STATE;
 
 /// Target format of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +71,13 @@ pub(crate) fn attributes(
     warnings: &mut Vec<String>,
 ) -> Vec<Attribute> {
     let mut all = cloud.attributes(rows, warnings);
-    if matches!(cloud.format, Some(Format::Pcd | Format::Mcap)) {
-        all = unpacked(all);
+    match cloud.format {
+        Some(Format::Pcd | Format::Mcap) => all = unpacked(all),
+        // That all points are valid is no attribute.
+        Some(Format::E57) if !cloud.any_value(STATE, &|state| state != 0.0) => {
+            all.retain(|attribute| attribute.name != STATE);
+        }
+        _ => {}
     }
     convert_colors(cloud, &mut all, target, warnings);
     if target == Target::Las {

@@ -34,6 +34,8 @@ pub use cloud::coordinates::Coordinates;
 pub use cloud::crs::Crs;
 pub use cloud::summary::{Octree, Summary};
 pub use cloud::{Cloud, Field};
+pub use files::area::Area;
+pub use files::classes::class_name;
 pub use files::filter::{Condition, Filter};
 pub use files::merge::{EqualRows, Merged, MergedFile};
 pub use files::reader::{Reader, Rows};

@@ -1,7 +1,7 @@
 //! A cloud that is read whole: read, select rows, sample, arrange, write.
 
 use crate::cloud::choose::{choose, converted};
-use crate::cloud::levels::levels;
+use crate::cloud::levels::{levels, rounding_of};
 use crate::disk::Error;
 use crate::merged::read_merged;
 use crate::notes::{Stage, Watch};
@@ -37,6 +37,8 @@ pub struct SampledCloud<'a> {
     unit: f64,
     /// True if it was sampled in single precision.
     single: bool,
+    /// Largest error of a distance due to that.
+    error: f64,
 }
 
 /// Reads a file: of COPC only the nodes that the filter can use rows of. With `unused`, warns of options that mean
@@ -103,17 +105,23 @@ impl<'a> InMemory<'a> {
                 (name(path), cloud, None, seconds)
             }
         };
-        let (outcome, points, unit, single) = match request.size {
+        let (outcome, points, unit, single, error) = match request.size {
             SampleSize::All => {
                 let rows = converted(&cloud, &name, request.rows.drop_zeros, filter, watch)?;
-                (Outcome::of_rows(rows), cloud.len(), request.unit(&cloud, &name, watch)?, false)
+                (
+                    Outcome::of_rows(rows),
+                    cloud.len(),
+                    request.unit(&cloud, &name, watch)?,
+                    false,
+                    0.0,
+                )
             }
             _ => sample_cloud(request, &files, &cloud, &name, watch)?,
         };
         let (points, samples) = (points as u64, outcome.indices.len() as u64);
         let (write, disk) = (None, None);
         let finished = Finished { name, points, samples, read, write, joined, disk, outcome };
-        Ok(SampledCloud { request, files, cloud, finished, unit, single })
+        Ok(SampledCloud { request, files, cloud, finished, unit, single, error })
     }
 }
 
@@ -123,8 +131,9 @@ fn sample_cloud(
     cloud: &Cloud,
     name: &str,
     watch: &dyn Watch,
-) -> Result<(Outcome, usize, f64, bool), Error> {
+) -> Result<(Outcome, usize, f64, bool, f64), Error> {
     let input = choose(cloud, name, request.rows, &request.filter, watch)?;
+    let error = rounding_of(cloud, &input);
     let input = match &request.listed {
         Some(listed) => {
             let listed = listed.read(input.points.len())?;
@@ -135,8 +144,8 @@ fn sample_cloud(
     request.check_start(&input)?;
     let unit = request.unit(cloud, name, watch)?;
     let job = request.job(&input, unit);
-    let copc = files.output.is_some_and(|output| request.is_copc(output));
-    let copc_bytes = if copc { Copc::memory(input.points.len()) } else { 0 };
+    let copc = files.output.and_then(|output| request.levels(output));
+    let copc_bytes = copc.map_or(0, |_| Copc::memory(input.points.len()));
     memory::require(name, job.bytes(&input).max(copc_bytes))?;
     watch.stage(Stage::Sampling, name);
     let outcome = job.run(&input, &request.place, request.statistics, &|step| match watch
@@ -147,7 +156,7 @@ fn sample_cloud(
     });
     watch.stage(Stage::Between, "");
     let outcome = outcome.map_err(|error| format!("{name}: {error}"))?;
-    Ok((outcome, input.of, unit, matches!(input.points, Points::F32(_))))
+    Ok((outcome, input.of, unit, matches!(input.points, Points::F32(_)), error))
 }
 
 impl SampledCloud<'_> {
@@ -204,18 +213,17 @@ impl SampledCloud<'_> {
     /// Brings the sample into its output form: in the order of the input if requested, with the column `spacing` of
     /// an order, or as the levels of COPC. Returns the options to write it with.
     fn arrange(&mut self, output: &Path) -> WriteOptions {
-        let Self { request, cloud, single, .. } = self;
+        let Self { request, cloud, single, error, .. } = self;
         let Outcome { indices, distances, means, .. } = &mut self.finished.outcome;
-        let copc = request.is_copc(output);
-        let levels = copc.then(|| levels(request.copc.as_ref(), distances, cloud, *single));
-        // The points of a COPC node are sorted in any case.
-        if request.sorted && means.is_none() && !copc {
+        let copc = request.levels(output).map(|options| levels(&options, distances, *error));
+        // The points of a COPC node have an order of their own.
+        if request.sorted && means.is_none() && copc.is_none() {
             indices.sort_unstable();
         }
-        if request.size == SampleSize::Order && !copc {
+        if request.size == SampleSize::Order && copc.is_none() {
             add_spacing(cloud, indices, distances, *single);
         }
-        request.writing(self.unit).copc(levels)
+        request.writing(self.unit).copc(copc)
     }
 }
 

@@ -84,7 +84,7 @@ impl Request {
         let needed = self.memory_of(merged.reader());
         let memory = match limit {
             Some(memory) => (self.limits.spool.is_some() || needed > memory).then_some(memory),
-            None => self.disk_memory(&files, merged.reader().name(), needed, watch),
+            None => self.disk_memory(merged.reader().name(), needed, watch),
         };
         let Some(memory) = memory else {
             return Ok(Plan::InMemory(self.in_memory_plan(Some(merged), files)));
@@ -131,7 +131,7 @@ impl Request {
         joined: Option<Joined>,
         files: Files<'a>,
     ) -> Result<ThroughDisk<'a>, Error> {
-        self.check_disk_options(&files, reader.name())?;
+        self.check_disk_options(reader.name())?;
         Ok(ThroughDisk { request: self, files, reader, memory, joined })
     }
 
@@ -186,10 +186,7 @@ impl Request {
         let (Some(free), Ok(about)) = (memory::available(), fs::metadata(path)) else {
             return Ok(None);
         };
-        if !about.is_file()
-            || about.len() < free / SMALL
-            || self.unsupported_on_disk(files).is_some()
-        {
+        if !about.is_file() || about.len() < free / SMALL || self.unsupported_on_disk().is_some() {
             return Ok(None);
         }
         // Files that can't be read in parts are left to the whole-file readers, which report missing memory.
@@ -204,20 +201,14 @@ impl Request {
             Err(farpoint_io::Error::NotInParts { .. }) => return Ok(None),
             found => found?.filtered(self.filter.clone())?,
         };
-        let memory = self.disk_memory(files, &name(path), self.memory_of(&reader), watch);
+        let memory = self.disk_memory(&name(path), self.memory_of(&reader), watch);
         Ok(memory.map(|memory| (reader, memory)))
     }
 
     /// Returns the memory for a run through the disk, if less than `needed` is free, with a note.
-    fn disk_memory(
-        &self,
-        files: &Files<'_>,
-        name: &str,
-        needed: u64,
-        watch: &dyn Watch,
-    ) -> Option<u64> {
+    fn disk_memory(&self, name: &str, needed: u64, watch: &dyn Watch) -> Option<u64> {
         let free = memory::available().filter(|free| self.is_exact() && needed > *free)?;
-        if self.unsupported_on_disk(files).is_some() {
+        if self.unsupported_on_disk().is_some() {
             return None;
         }
         let memory = share(free);
@@ -231,7 +222,7 @@ impl Request {
     }
 
     /// Returns an option that sampling through the disk lacks, and its subject.
-    fn unsupported_on_disk(&self, files: &Files<'_>) -> Option<[&'static str; 2]> {
+    fn unsupported_on_disk(&self) -> Option<[&'static str; 2]> {
         let algorithm = matches!(self.method, Method::Exact(Algorithm::Auto));
         let options = [
             (!algorithm, ["--algorithm", "an algorithm"]),
@@ -239,13 +230,12 @@ impl Request {
             (self.place.gpu.is_some(), ["--gpu", "a GPU"]),
             (self.place.level.is_some(), ["--simd", "an instruction set"]),
             (self.statistics, ["--stats", "counting"]),
-            (files.output.is_some_and(|path| self.is_copc(path)), ["COPC", "COPC"]),
         ];
         options.into_iter().find(|(is_set, _)| *is_set).map(|(_, option)| option)
     }
 
-    fn check_disk_options(&self, files: &Files<'_>, name: &str) -> Result<(), Error> {
-        let Some([option, what]) = self.unsupported_on_disk(files) else { return Ok(()) };
+    fn check_disk_options(&self, name: &str) -> Result<(), Error> {
+        let Some([option, what]) = self.unsupported_on_disk() else { return Ok(()) };
         Err(Error::Refused(match self.command {
             true => format!(
                 "{name}: {option} is for clouds in memory; remove it, or allow more --memory"

@@ -169,6 +169,11 @@ impl Request {
         }
     }
 
+    /// Returns the options of COPC levels, without distances, if an output becomes COPC.
+    pub(crate) fn levels(&self, output: &Path) -> Option<Copc> {
+        self.is_copc(output).then(|| self.copc.clone().unwrap_or_else(|| Copc::new([])))
+    }
+
     /// Returns a digest of all that changes outputs, in 16 digits: not of the exact algorithm and its device.
     pub fn digest(&self) -> String {
         let Self { reading, rows, filter, size, method, start, .. } = self;

@@ -4,10 +4,10 @@ use crate::cloud::choose::{report_filtered, report_narrowed, report_rows};
 use crate::disk::{self, Error, Event, Outputs};
 use crate::merged::Joined;
 use crate::notes::{Stage, Watch};
-use crate::text::count;
+use crate::text::{bytes, count};
 use crate::{Files, Finished, Outcome, Request, Tiles};
 use farpoint::backend::granted_here;
-use farpoint_io::Reader;
+use farpoint_io::{Reader, temporary};
 use rayon::ThreadPoolBuilder;
 use std::path::Path;
 
@@ -33,8 +33,16 @@ impl ThroughDisk<'_> {
         watch.warnings(name, reader.warnings());
         let unit = request.unit(reader.head(), name, watch)?;
         let (job, options) = (request.disk_job(unit, memory), request.writing(unit));
+        let options = options.copc(files.output.and_then(|output| request.levels(output)));
         let points = files.output.map(|path| (path, &options));
         let outputs = Outputs { points, indices: files.indices };
+        for (path, size) in temporary::remove_left_folders(disk::beside(&outputs)) {
+            watch.note(&format!(
+                "{}: {} that a killed run left are removed",
+                path.display(),
+                bytes(size)
+            ));
+        }
         watch.stage(Stage::Sampling, name);
         let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
         let sampled = disk::sample(&reader, &job, &outputs, &mut |event| {

@@ -2,7 +2,9 @@
 
 use super::Keep;
 use clap::ValueEnum;
-use farpoint_io::{Condition, Filter};
+use farpoint_io::{Area, Condition, Filter};
+use serde_json::Value;
+use std::fs;
 use std::str::FromStr;
 
 /// Filters of rows; a row must pass all of them.
@@ -17,13 +19,16 @@ pub(crate) struct Filters {
     #[arg(long, value_names = ["X0", "Y0", "Z0", "X1", "Y1", "Z1"], num_args = 6,
         allow_negative_numbers = true)]
     box3: Option<Vec<f64>>,
-    /// Use rows with these values of a field: classification=2,6 or intensity=100.. or z=5..12.5; may be given
-    /// several times. With --algorithm grid also the point of a cell to keep: first, random (--seed),
+    /// Use rows whose x and y lie in the polygons of this file, GeoJSON or WKT, in the coordinate system of the input.
+    #[arg(long, value_name = "FILE", value_parser = area)]
+    polygon: Option<Area>,
+    /// Use rows with these values of a field: classification=2,6 or classification=ground,building or intensity=100..
+    /// or z=5..12.5, or returns=first (intermediate, last, single); may be given several times. With --algorithm grid also the point of a cell to keep: first, random (--seed),
     /// center (nearest to it), or centroid, the mean of their positions with means of their attributes, the most
     /// frequent class, and the number of points of each cell [default: center].
     #[arg(long, value_name = "FIELD=VALUES")]
     keep: Vec<KeepValue>,
-    /// Leave out rows with these values of a field: classification=7,18.
+    /// Leave out rows with these values of a field: classification=7,18 or classification=water.
     #[arg(long, value_name = "FIELD=VALUES")]
     drop: Vec<Condition>,
 }
@@ -74,6 +79,9 @@ impl Filters {
             filter =
                 within(filter, "--box3 X0 Y0 Z0 X1 Y1 Z1", [[*x0, *y0, *z0], [*x1, *y1, *z1]])?;
         }
+        if let Some(area) = &self.polygon {
+            filter = filter.inside(area.clone());
+        }
         for value in &self.keep {
             if let KeepValue::Rows(condition) = value {
                 filter = filter.keep(condition.clone());
@@ -88,4 +96,49 @@ fn within(filter: Filter, option: &str, [low, high]: [[f64; 3]; 2]) -> Result<Fi
         true => Ok(filter.within(low, high)),
         false => Err(format!("{option}: the lower corner comes first, then the upper one")),
     }
+}
+
+/// Reads the area in a file of GeoJSON or WKT.
+fn area(path: &str) -> Result<Area, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if !text.starts_with('{') {
+        return text.parse();
+    }
+    let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut polygons = Vec::new();
+    add_polygons(&json, &mut polygons)?;
+    Area::new(polygons)
+}
+
+/// Adds the polygons of a GeoJSON object.
+fn add_polygons(json: &Value, polygons: &mut Vec<Vec<Vec<[f64; 2]>>>) -> Result<(), String> {
+    let kind = json["type"].as_str().unwrap_or_default();
+    let coordinates = &json["coordinates"];
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let added = match kind {
+        "FeatureCollection" => {
+            return list(&json["features"]).iter().try_for_each(|one| add_polygons(one, polygons));
+        }
+        "GeometryCollection" => {
+            return list(&json["geometries"])
+                .iter()
+                .try_for_each(|one| add_polygons(one, polygons));
+        }
+        "Feature" if json["geometry"].is_null() => return Ok(()),
+        "Feature" => return add_polygons(&json["geometry"], polygons),
+        "Polygon" => polygon(coordinates).map(|one| polygons.push(one)),
+        "MultiPolygon" => coordinates
+            .as_array()
+            .and_then(|all| all.iter().map(polygon).collect::<Option<Vec<_>>>())
+            .map(|all| polygons.extend(all)),
+        _ => return Err(format!("'{kind}' is no area; use a Polygon or MultiPolygon")),
+    };
+    added.ok_or_else(|| format!("the coordinates of a {kind} are no rings of [x, y]"))
+}
+
+fn polygon(rings: &Value) -> Option<Vec<Vec<[f64; 2]>>> {
+    let corner = |corner: &Value| Some([corner.get(0)?.as_f64()?, corner.get(1)?.as_f64()?]);
+    let ring = |ring: &Value| ring.as_array()?.iter().map(corner).collect();
+    rings.as_array()?.iter().map(ring).collect()
 }

@@ -1,9 +1,9 @@
 //! Description of a file, as a table and as JSON.
 
-use super::facts::{Attributes, CoordinateFacts, Counts, class_name};
+use super::facts::{Attributes, CoordinateFacts, Counts};
 use crate::output::{self, count};
 use crate::text::lines;
-use farpoint_io::{Crs, Field, Format, Octree, Summary};
+use farpoint_io::{Crs, Field, Format, Octree, Summary, class_name};
 use serde_json::{Map, Value, json};
 
 /// Known facts of a file.

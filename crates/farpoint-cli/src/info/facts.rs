@@ -102,40 +102,6 @@ fn counts(column: &Column) -> Option<Counts> {
     Some(counts)
 }
 
-/// Returns the name of a class, as ASPRS defines it for LAS 1.4.
-pub(crate) fn class_name(class: u64) -> &'static str {
-    const NAMES: [&str; 23] = [
-        "never classified",
-        "unclassified",
-        "ground",
-        "low vegetation",
-        "medium vegetation",
-        "high vegetation",
-        "building",
-        "low noise",
-        "model key point",
-        "water",
-        "rail",
-        "road surface",
-        "overlap",
-        "wire, guard",
-        "wire, conductor",
-        "transmission tower",
-        "wire connector",
-        "bridge deck",
-        "high noise",
-        "overhead structure",
-        "ignored ground",
-        "snow",
-        "temporal exclusion",
-    ];
-    match usize::try_from(class) {
-        Ok(class) if class < NAMES.len() => NAMES[class],
-        Ok(64..) => "user defined",
-        _ => "reserved",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,11 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_have_names() {
-        assert_eq!(class_name(2), "ground");
-        assert_eq!(class_name(22), "temporal exclusion");
-        assert_eq!(class_name(23), "reserved");
-        assert_eq!(class_name(200), "user defined");
+    fn classes_are_counted() {
         let counted = counts(&Column::U8(vec![2, 6, 2])).unwrap();
         assert_eq!(counted.into_iter().collect::<Vec<_>>(), [(2, 2), (6, 1)]);
         assert!(counts(&Column::F32(vec![0.5])).is_none());

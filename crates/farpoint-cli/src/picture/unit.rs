@@ -1,6 +1,6 @@
 //! The unit of a cloud's coordinates, as far as its file states it.
 
-use farpoint_io::{Cloud, Format};
+use farpoint_io::Cloud;
 
 /// A unit of length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,13 +12,9 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit of a cloud: meters for E57; of other formats that of the CRS, if any.
+    /// Returns the unit of a cloud.
     pub(crate) fn of(cloud: &Cloud) -> Self {
-        match (cloud.format(), cloud.crs()) {
-            (Some(Format::E57), _) => Self::Meters,
-            (_, Some(crs)) if !crs.geographic => crs.meters.map_or(Self::Unknown, Self::of_meters),
-            _ => Self::Unknown,
-        }
+        cloud.meters_per_unit().map_or(Self::Unknown, Self::of_meters)
     }
 
     /// Returns the unit of this length in meters.

@@ -1,7 +1,6 @@
 //! The attributes of a cloud as the page stores them: one or two bytes per point.
 
-use crate::info::class_name;
-use farpoint_io::{Cloud, Column, NumberType};
+use farpoint_io::{Cloud, Column, NumberType, class_name};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

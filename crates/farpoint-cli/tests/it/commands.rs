@@ -105,6 +105,7 @@ fn help_has_examples() {
         "info",
         "generate",
         "compare",
+        "clean",
         "man",
         "completions",
     ] {

@@ -96,6 +96,36 @@ fn a_sample_has_levels_of_its_own() {
 }
 
 #[test]
+fn through_the_disk_the_bytes_are_those_in_memory() {
+    let folder = Folder::new();
+    folder.room("room.ply", 30_000);
+    done(&folder, "convert room.ply room.laz");
+    done(&folder, "convert room.ply room.e57");
+    done(&folder, "convert room.ply room.csv");
+    for (input, options) in [
+        ("room.ply", "--ratio 0.25"),
+        ("room.laz", "-n 9000 --sorted --node-points 1000"),
+        ("room.laz", "--spacing 0.2 --f32 --node-points 200 --box 0 0 4 4"),
+        ("room.laz", "--ratio 1 --drop-zeros"),
+        ("room.e57", "-n 3000 --node-points 400"),
+        ("room.csv", "-n 3000 --start 77 --node-points 400 --scale 1mm"),
+        ("room.ply", "-n 0"),
+    ] {
+        let sample = format!("sample {input} {options} -o");
+        let once = done(&folder, &format!("{sample} memory.copc.laz --indices memory.npy"));
+        let disk = "--memory 512MiB --spool spool --json";
+        let disk = done(&folder, &format!("{sample} disk.copc.laz --indices disk.npy {disk}"));
+        assert_eq!(disk.json()["algorithm"], "tiles", "{sample}");
+        for ending in ["copc.laz", "npy"] {
+            let [memory, disk] = ["memory", "disk"].map(|name| format!("{name}.{ending}"));
+            assert!(folder.read(&memory) == folder.read(&disk), "{sample} {disk}");
+        }
+        assert_eq!(once.err.replace("memory.", "disk."), disk.err, "{sample}");
+        assert!(!folder.path("spool").exists());
+    }
+}
+
+#[test]
 fn folders_become_copc() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("scans")).unwrap();
@@ -124,7 +154,6 @@ fn outputs_without_levels_are_refused() {
         ("convert room.ply room.copc.laz", "farthest-first order"),
         ("convert room.ply -o out.laz --format copc", "farthest-first order"),
         ("sample room.ply -o a.copc.laz -n 10 --algorithm random", "an exact algorithm"),
-        ("sample room.ply -o a.copc.laz -n 10 --memory 1GiB", "built in memory"),
         ("order room.ply -o a.laz --node-points 1000", "--node-points is for COPC"),
         ("order room.ply -o a.copc.laz --node-points 10", "100 to 10,000,000"),
         ("order room.ply -o a.copc.laz --crs-wkt crs.txt", "well-known text"),

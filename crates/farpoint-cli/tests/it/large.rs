@@ -100,6 +100,7 @@ fn the_memory_that_is_named_suffices_and_no_less_does() {
         ("room.e57", "out.e57"),
         ("room.xyz", "out.xyz"),
         ("room.xyz", "out.pcd --format pcd:compressed"),
+        ("room.ply", "out.copc.laz"),
         ("double.npy", "out.npy"),
     ] {
         for spool in ["", " --spool spool"] {
@@ -147,8 +148,43 @@ fn files_of_a_killed_run_are_removed_by_the_next() {
     used.lock().unwrap();
     // The output was half-written, too.
     folder.write(".farpoint-out.ply.tmp", "half");
-    assert_eq!(folder.ok(options).json()["algorithm"], "tiles");
+    let output = folder.run(&options.replace("-q ", ""));
+    assert_eq!(output.json()["algorithm"], "tiles");
+    output.names(&["note", &remnant.unwrap(), "MiB", "removed"]);
     assert_eq!(folder.files(), [".farpoint-spool-used", "out.ply", "room.ply"]);
+}
+
+#[test]
+fn what_killed_runs_left_is_removed_by_clean() {
+    let folder = Folder::new();
+    assert!(folder.ok("clean").text().contains("nothing was left"));
+    for name in [".farpoint-spool-left", ".farpoint-spool-used", "spool"] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+        folder.write(&format!("{name}/points"), vec![0; 3 << 20]);
+    }
+    folder.write(".farpoint-spool-left/.lock", "");
+    folder.write(".farpoint-spool-used/.lock", "");
+    folder.write("spool/lock", "farpoint spool\n");
+    folder.write("spool/cloud", "");
+    folder.write(".farpoint-o.ply.tmp", "half");
+    folder.write("o.ply.tmp", "of somebody else");
+    let used = folder.path(".farpoint-spool-used/.lock");
+    let used = std::fs::File::options().write(true).open(used).unwrap();
+    used.lock().unwrap();
+    let text = folder.ok("clean").text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert_eq!(lines[0], "removed   ./.farpoint-o.ply.tmp (0 MiB)");
+    assert_eq!(lines[1], "removed   ./.farpoint-spool-left (3 MiB)");
+    assert!(lines[2].starts_with("kept      ./spool (3 MiB): an interrupted run"), "{text}");
+    assert_eq!(folder.files(), [".farpoint-spool-used", "o.ply.tmp", "spool"]);
+    std::fs::remove_file(folder.path("spool/cloud")).unwrap();
+    drop(used);
+    let files = &folder.ok("clean spool --json").json()["files"];
+    assert_eq!((&files[0]["path"], &files[0]["kept"]), (&"spool".into(), &serde_json::Value::Null));
+    folder.ok("clean .");
+    assert_eq!(folder.files(), ["o.ply.tmp"]);
+    folder.fails("clean nowhere", &["nowhere", "folder"]);
 }
 
 #[test]

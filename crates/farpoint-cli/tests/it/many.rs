@@ -125,6 +125,31 @@ fn a_bad_file_is_one_line_and_the_others_go_on() {
 }
 
 #[test]
+fn small_files_are_kept_whole() {
+    let folder = scans(3, 200);
+    folder.write("scans/small.xyz", "0 0 1\n5 0 1\n1 0 1\n");
+    folder.write("scans/one.xyz", "1 2 3\n");
+    let sample = "sample scans --recursive --output-dir";
+    assert_eq!(folder.run(&format!("{sample} few -n 20")).status, 3);
+    folder.ok(&format!("{sample} thin --at-most 20"));
+    let samples = |name: &str| {
+        let row = rows(&folder, "thin").into_iter().find(|row| row["output"] == name).unwrap();
+        row["samples"].as_u64().unwrap()
+    };
+    assert_eq!(["s1.xyz", "small.xyz", "one.xyz"].map(samples), [20, 3, 1]);
+    let kept = String::from_utf8(folder.read("thin/small.xyz")).unwrap();
+    assert_eq!(kept, "0 0 1\n5 0 1\n1 0 1\n");
+    for algorithm in ["random", "grid", "morton", "npdu", "fastpoint"] {
+        folder.ok(&format!(
+            "sample scans/small.xyz -o {algorithm}.xyz --at-most 20 --algorithm {algorithm}"
+        ));
+        let lines = String::from_utf8(folder.read(&format!("{algorithm}.xyz"))).unwrap();
+        assert_eq!(lines.lines().count(), 3, "{algorithm}");
+    }
+    folder.fails("sample scans/small.xyz --at-most 2 -n 2", &["--at-most", "--count"]);
+}
+
+#[test]
 fn fail_fast_begins_no_further_file() {
     let folder = scans(20, 100);
     // The largest comes first.

@@ -110,6 +110,32 @@ fn filters_choose_rows_that_keep_their_numbers() {
     assert_eq!(rows("--box -1 -1 3.5 1"), [0, 1, 2]);
     assert_eq!(rows("--box3 -1 -1 -1 3.5 10 1"), [0, 1, 3]);
     assert_eq!(rows("--keep classification=99"), [0usize; 0]);
+    assert_eq!(rows("--keep classification=building,low_noise"), [1, 3, 5]);
+    assert_eq!(rows("--drop class=Ground"), [1, 3, 5]);
+    // A square with a hole around (1, 0), and one around (3, 9): edges belong to them.
+    folder.write("a.wkt", "MULTIPOLYGON (((0 -5, 3 -5, 3 5, 0 5), (.5 -1, 1.5 -1, 1.5 1, .5 1)), ((3 8, 4 8, 3 9)))\n");
+    assert_eq!(rows("--polygon a.wkt"), [0, 2, 3]);
+    let json = |geometry: &str| {
+        format!(
+            "{{\"type\":\"FeatureCollection\",\"features\":[{{\"type\":\"Feature\",\"geometry\":{geometry}}}]}}"
+        )
+    };
+    let square = "{\"type\":\"Polygon\",\"coordinates\":[[[0,-5],[3,-5,7],[3,5],[0,5],[0,-5]],\
+                  [[0.5,-1],[1.5,-1],[1.5,1],[0.5,1],[0.5,-1]]]}";
+    folder.write("a.geojson", json(square));
+    assert_eq!(rows("--polygon a.geojson --keep z=..3"), [0]);
+    assert_eq!(rows("--polygon a.geojson"), [0, 2]);
+    folder.write("line.json", json("{\"type\":\"LineString\",\"coordinates\":[[0,0],[1,1]]}"));
+    folder.fails("sample a.csv -n 1 --polygon line.json", &["--polygon", "LineString", "Polygon"]);
+    folder.write(
+        "bad.json",
+        json("{\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,\"a\"],[1,0]]]}"),
+    );
+    folder.fails("sample a.csv -n 1 --polygon bad.json", &["--polygon", "coordinates"]);
+    folder.fails("sample a.csv -n 1 --polygon none.json", &["--polygon", "none.json"]);
+    folder.write("bad.wkt", "POINT (1 2)");
+    folder.fails("sample a.csv -n 1 --polygon bad.wkt", &["--polygon", "MULTIPOLYGON"]);
+    folder.fails("sample a.csv -n 1 --keep returns=first", &["return_number"]);
     folder.fails(
         "sample a.csv -n 1 --keep ring=1",
         &["no field 'ring'", "classification, intensity"],

@@ -96,15 +96,20 @@ fn numbers_as_people_write_them() {
 /// Writes a LAS file of a room with this well-known text as its coordinate system.
 fn with_crs(folder: &Folder, name: &str, wkt: &str) {
     fine(folder.run(&format!("generate room -n 2000 --seed 3 -o {name}")));
+    add_record(folder, name, 2112, wkt.as_bytes());
+}
+
+/// Adds a record of the coordinate system to a LAS file.
+fn add_record(folder: &Folder, name: &str, id: u16, data: &[u8]) {
     let mut bytes = folder.read(name);
     // A record of the public header block, placed before the points.
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (start, records) = (number(96), number(100));
     let mut record = vec![0u8; 54];
     record[2..17].copy_from_slice(b"LASF_Projection");
-    record[18..20].copy_from_slice(&2112u16.to_le_bytes());
-    record[20..22].copy_from_slice(&(wkt.len() as u16).to_le_bytes());
-    record.extend(wkt.as_bytes());
+    record[18..20].copy_from_slice(&id.to_le_bytes());
+    record[20..22].copy_from_slice(&(data.len() as u16).to_le_bytes());
+    record.extend(data);
     let moved = start + record.len() as u32;
     bytes[96..100].copy_from_slice(&moved.to_le_bytes());
     bytes[100..104].copy_from_slice(&(records + 1).to_le_bytes());
@@ -131,6 +136,42 @@ fn lengths_are_converted_to_the_unit_of_the_file() {
     with_crs(&folder, "vague.las", r#"PROJCS["grid",GEOGCS["base"]]"#);
     let err = fine(folder.run("sample vague.las --spacing 50cm --json"));
     assert!(err.contains("taken as 0.5, for meters"), "{err}");
+}
+
+#[test]
+fn units_of_codes_and_of_text_headers_count() {
+    let folder = Folder::new();
+    fine(folder.run("generate room -n 2000 --seed 3 -o room.las"));
+    // Keys with the code of a projected system, in US survey feet, and that of its heights.
+    let keys: [u16; 16] = [1, 1, 0, 3, 1024, 0, 1, 1, 3072, 0, 1, 2227, 4096, 0, 1, 5773];
+    let keys: Vec<u8> = keys.iter().flat_map(|n| n.to_le_bytes()).collect();
+    add_record(&folder, "room.las", 34735, &keys);
+    let samples = |file: &str, options: &str| {
+        let output = folder.run(&format!("sample {file} --json {options}"));
+        (output.json()["samples"].clone(), fine(output))
+    };
+    let (plain, _) = samples("room.las", "--spacing 0.5");
+    let (feet, note) = samples("room.las", "--spacing 15.24003048006096cm");
+    assert_eq!(feet, plain);
+    assert!(note.contains("is 0.5000 in its unit of 0.3048 m"), "{note}");
+    let info = folder.ok("info room.las").text();
+    assert!(info.contains("EPSG:2227 + EPSG:5773, units of 0.3048"), "{info}");
+    let warned = fine(folder.run("order room.las -o room.copc.laz"));
+    assert!(warned.contains("heights (EPSG:5773) is not known as well-known text"), "{warned}");
+    fine(folder.run("convert room.las -o room.csv"));
+    let text = String::from_utf8(folder.read("room.csv")).unwrap();
+    let (_, rows) = text.split_once('\n').unwrap();
+    folder.write("feet.csv", format!("X_ft,Y_ft,Z_ft\n{rows}"));
+    let (plain, _) = samples("feet.csv", "--spacing 0.5");
+    let (feet, note) = samples("feet.csv", "--spacing 15.24cm");
+    assert_eq!(feet, plain);
+    assert!(note.contains("is 0.5000 in its unit of 0.3048 m"), "{note}");
+    let kept = folder.run("convert feet.csv -o again.csv");
+    assert!(!fine(kept).contains("unit"));
+    let lost = fine(folder.run("convert feet.csv -o feet.ply"));
+    assert!(lost.contains("the unit of the columns (0.3048 m) cannot be kept in PLY"), "{lost}");
+    folder.write("meters.csv", format!("X_m,Y_m,Z_m\n{rows}"));
+    folder.fails("sample feet.csv meters.csv --merge -o all.ply -n 10", &["meters.csv", "0.3048"]);
 }
 
 #[test]
@@ -239,7 +280,9 @@ fn every_option_stands_under_its_heading() {
                 "--csv" | "--no-picture" | "--per-point" | "--precision" => "Output",
                 "--columns" | "--xyz" | "--input-format" | "--drop-zeros" | "--f32" => "Input",
                 "--device" | "--gpu" | "--simd" => "Device",
-                "--keep" | "--drop" | "--box" | "--box3" => "Filters (rows keep their numbers)",
+                "--keep" | "--drop" | "--box" | "--box3" | "--polygon" => {
+                    "Filters (rows keep their numbers)"
+                }
                 "--bits" | "--window" | "--npdu-order" => "Approximate samplers",
                 "--nvox" | "--gamma" | "--height" | "--team" => "Exact algorithms",
                 "--start" | "--algorithm" | "--algorithms" => "Sampling",

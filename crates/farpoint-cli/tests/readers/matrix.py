@@ -28,7 +28,7 @@ PACKED = "`rgb`"
 WORDS = "16 bits"
 FITTED = "fitted"
 OWN = "extra"
-TEXT = "WKT only"
+TEXT = "as WKT"
 
 
 @dataclass
@@ -160,8 +160,8 @@ MATTERS = [
     Matter(
         "Coordinate reference system",
         "crs",
-        "Copied unchanged, as well-known text (WKT) or GeoTIFF keys. `WKT only`: E57 keeps WKT;"
-        " GeoTIFF keys are left out, with a warning.",
+        "Copied unchanged, as well-known text (WKT) or GeoTIFF keys. `as WKT`: E57 keeps WKT; instead of GeoTIFF keys"
+        " that of their EPSG code, or a warning.",
         {
             "PLY": [NONE] * 8,
             "PCD": [NONE] * 8,

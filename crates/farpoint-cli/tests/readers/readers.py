@@ -140,6 +140,7 @@ OF_E57 = {f"cartesian{axis}": axis.lower() for axis in "XYZ"}
 OF_E57 |= {f"color{name}": name.lower() for name in ["Red", "Green", "Blue"]}
 OF_E57 |= {f"nor:normal{axis}": f"n{axis.lower()}" for axis in "XYZ"}
 OF_E57 |= {"timeStamp": "time_stamp", "returnIndex": "return_index", "returnCount": "number_of_returns"}
+OF_E57 |= {"rowIndex": "row", "columnIndex": "column"}
 
 
 def columns_of_e57(path):
@@ -165,6 +166,7 @@ def columns_of_e57(path):
 
 def read_e57(path):
     own, crs = columns_of_e57(path)
+    assert not own.pop("cartesianInvalidState").any()
     columns = {OF_E57.get(name, name.removeprefix("farpoint:")): values for name, values in own.items()}
     if "return_index" in columns:
         # E57 counts returns from 0.

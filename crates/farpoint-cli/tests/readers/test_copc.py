@@ -88,12 +88,37 @@ def test_point_formats(tmp_path, point_format):
 
 
 def test_pages(tmp_path):
-    """Enough nodes for several pages, the first of which the file's record names."""
-    source = cloud(tmp_path / "in.laz", surface(80_000), 6)
-    copc = ordered(source, tmp_path / "out.copc.laz", "--node-points", NODE)
-    copc_file.check(copc, largest=NODE)
+    """Enough nodes for several pages of hundreds, the first of which the file's record names."""
+    source = cloud(tmp_path / "in.laz", surface(60_000), 6)
+    copc = ordered(source, tmp_path / "out.copc.laz", "--node-points", 100)
+    copc_file.check(copc, largest=100)
     report = check(copc, source, tmp_path)
-    assert report is None or len(report["pages"]) > 1
+    assert report is None or 2 <= len(report["pages"]) <= len(copc.nodes) / 200
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not there")
+@pytest.mark.parametrize("name, share", [("lone-star.copc.laz", 1.05), ("lone-star.laz", 1.15)])
+def test_bytes(tmp_path, name, share):
+    """Beside a file of PDAL with the same points, and the plain LAZ of the scanner's order."""
+    copc = ordered(SHARED / "lone-star.laz", tmp_path / "out.copc.laz")
+    assert os.path.getsize(copc.path) <= share * os.path.getsize(SHARED / name)
+
+
+def test_shuffled_rows(tmp_path):
+    """With times they take no more bytes than in the order of the scanner."""
+    random = np.random.default_rng(3)
+    sizes = []
+    for shuffled in [False, True]:
+        las = laspy.read(cloud(tmp_path / "one.laz", surface(20_000), 6))
+        las.user_data[:], las.intensity[:] = 0, 0
+        las.gps_time = np.arange(len(las)) / 1e4
+        if shuffled:
+            las.points = las.points[random.permutation(len(las))]
+        las.write(str(tmp_path / "in.laz"))
+        copc = ordered(tmp_path / "in.laz", tmp_path / "out.copc.laz")
+        copc_file.check_points(copc, tmp_path / "in.laz")
+        sizes.append(os.path.getsize(copc.path))
+    assert sizes[0] == pytest.approx(sizes[1], rel=1e-3), sizes
 
 
 def test_duplicates(tmp_path):

@@ -1,10 +1,12 @@
 """E57, raw float32, merged tiles and packed inputs, read by software that is not ours."""
 
 import gzip
+import os
 import shutil
 
 import laspy
 import numpy as np
+import pye57
 import pytest
 
 import command
@@ -52,12 +54,38 @@ def test_e57_marks_points_without_a_place(tmp_path):
     found = columns_of_e57(tmp_path / "a.e57")[0]
     assert list(found["cartesianInvalidState"]) == [0, 2, 0, 0]
     assert list(found["cartesianX"]) == [1, 0, 4, 7]
-    # Too few for states: the coordinates say it.
-    np.save(tmp_path / "b.npy", points[:3])
+    np.save(tmp_path / "b.npy", points[:2])
     command.run("convert", tmp_path / "b.npy", tmp_path / "b.e57")
     found = columns_of_e57(tmp_path / "b.e57")[0]
-    assert "cartesianInvalidState" not in found
-    np.testing.assert_array_equal(found["cartesianX"], [1, np.nan, 4])
+    assert list(found["cartesianInvalidState"]) == [0, 2]
+    assert list(found["cartesianX"]) == [1, 0]
+
+
+@pytest.mark.parametrize("name", ["ply_double", "laz_1_2_colored", "e57_scaled"])
+def test_pye57_reads_e57_with_its_defaults(made, tmp_path, name):
+    source = made.input(name)
+    command.run("convert", source.file, tmp_path / "out.e57")
+    file = pye57.E57(str(tmp_path / "out.e57"))
+    fields = file.get_header(0).point_fields
+    found = file.read_scan(
+        0,
+        intensity="intensity" in fields,
+        colors="colorRed" in fields,
+        row_column="rowIndex" in fields,
+    )
+    xyz = np.column_stack([found[f"cartesian{axis}"] for axis in "XYZ"])
+    np.testing.assert_allclose(xyz, source.truth.xyz, rtol=0, atol=1e-9)
+
+
+def test_e57_copied_keeps_its_columns_and_their_types(made, tmp_path):
+    source = made.input("e57_scaled")
+    command.run("convert", source.file, tmp_path / "out.e57")
+    before, after = columns_of_e57(source.file)[0], columns_of_e57(tmp_path / "out.e57")[0]
+    del after["cartesianInvalidState"]
+    assert before.keys() == after.keys()
+    for column, values in before.items():
+        np.testing.assert_array_equal(after[column], values)
+    assert os.path.getsize(tmp_path / "out.e57") <= os.path.getsize(source.file) + 1024
 
 
 @pytest.mark.parametrize(("ending", "columns"), [("bin", 4), ("pcd.bin", 5)])

@@ -63,13 +63,18 @@ pub fn remove_temporaries() {
 /// Removes the temporary files of an output that ended processes left.
 pub fn remove_leftovers(output: &Path) {
     for number in 0..NAMES {
-        let path = output.with_file_name(name(output, number) + ENDING);
-        let Ok(file) = File::options().read(true).write(true).open(&path) else { continue };
-        // The holder of the lock of the file at this path is alone with it.
-        if file.try_lock().is_ok() && is_at(&file, &path) {
-            let _ = fs::remove_file(&path);
-        }
+        remove_left(&output.with_file_name(name(output, number) + ENDING));
     }
+}
+
+/// Returns the bytes that are free in the file system of a folder; `None` if unknown, which is everywhere but on Unix.
+pub fn free_space(folder: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    return rustix::fs::statvfs(folder)
+        .ok()
+        .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    #[cfg(not(unix))]
+    None.filter(|_: &u64| folder.exists())
 }
 
 /// Creates a temporary file beside an output, to be renamed to it.
@@ -155,23 +160,55 @@ const FOLDER: &str = ".farpoint-spool-";
 /// The file in a temporary folder that is locked.
 const LOCK: &str = ".lock";
 
-/// Removes the temporary folders in a folder whose processes are gone.
-fn remove_left_folders(folder: &Path) {
+/// Removes the temporary folders in a folder whose processes are gone; returns their paths and sizes in bytes.
+pub fn remove_left_folders(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let mut removed = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let ours = entry.file_name().as_encoded_bytes().starts_with(FOLDER.as_bytes());
         if !ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        let path = entry.path().join(LOCK);
-        let _ = match File::options().read(true).write(true).open(&path) {
+        let (path, size) = (entry.path().join(LOCK), size(&entry.path()));
+        let done = match File::options().read(true).write(true).open(&path) {
             Ok(lock) if lock.try_lock().is_ok() && is_at(&lock, &path) => {
                 fs::remove_dir_all(entry.path())
             }
-            Ok(_) => Ok(()),
+            Ok(_) => continue,
             // Its process was killed before it had a lock: then it is empty.
             Err(_) => fs::remove_dir(entry.path()),
         };
+        removed.extend(done.is_ok().then(|| (entry.path(), size)));
     }
+    removed
+}
+
+/// Removes the temporary files in a folder whose processes are gone, of any output; returns their paths and sizes in
+/// bytes.
+pub fn remove_left_files(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let mut removed = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let name = name.as_encoded_bytes();
+        let ours = name.starts_with(FILE.as_bytes()) && name.ends_with(ENDING.as_bytes());
+        let Some(info) = entry.metadata().ok().filter(|info| ours && info.is_file()) else {
+            continue;
+        };
+        removed.extend(remove_left(&path).then_some((path, info.len())));
+    }
+    removed
+}
+
+/// Returns the bytes of the files in a folder.
+pub fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+}
+
+/// Removes a file unless a process has locked it; returns whether it is gone.
+fn remove_left(path: &Path) -> bool {
+    let Ok(file) = File::options().read(true).write(true).open(path) else { return false };
+    // The holder of the lock of the file at this path is alone with it.
+    file.try_lock().is_ok() && is_at(&file, path) && fs::remove_file(path).is_ok()
 }
 
 /// Returns whether an open file was removed from this path.
@@ -194,6 +231,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     path.exists() && file.metadata().is_ok()
 }
 
+/// Prefix and ending of the names of temporary files.
+const FILE: &str = ".farpoint-";
 const ENDING: &str = ".tmp";
 
 /// The name of a temporary file without its ending, short enough for any file system.
@@ -202,8 +241,8 @@ fn name(output: &Path, number: usize) -> String {
     let end = (0..=name.len().min(200)).rev().find(|&end| name.is_char_boundary(end));
     let name = &name[..end.unwrap_or(0)];
     match number {
-        0 => format!(".farpoint-{name}"),
-        _ => format!(".farpoint-{name}-{number}"),
+        0 => format!("{FILE}{name}"),
+        _ => format!("{FILE}{name}-{number}"),
     }
 }
 
@@ -233,6 +272,8 @@ mod tests {
         fs::write(&second, b"half").unwrap();
         remove_leftovers(&output);
         assert!(stale.exists() && !second.exists() && other.exists());
+        assert_eq!(remove_left_files(folder.path()), [(other, 4)]);
+        assert!(stale.exists());
         first.persist(&output).unwrap();
         assert_eq!(fs::read(&output).unwrap(), b"first");
     }
@@ -248,6 +289,7 @@ mod tests {
         let first = Folder::within(place.path()).unwrap();
         fs::write(first.path().join("points"), b"x").unwrap();
         assert!(!stale.exists() && !empty.exists() && strange.join("letter.txt").exists());
+        assert_eq!(remove_left_folders(place.path()), []);
         let second = Folder::within(place.path()).unwrap();
         assert!(first.path().join("points").exists());
         let path = first.path().to_owned();

@@ -4,6 +4,7 @@
 use crate::TextStyle;
 use crate::cloud::column::NumberType;
 use crate::cloud::dtype::DType;
+use e57::{Extension, PointCloud, RecordDataType, RecordName};
 use ply_rs_bw::ply::Encoding as PlyEncoding;
 
 /// Header of a file: all that its format keeps besides the rows.
@@ -15,6 +16,7 @@ pub(crate) enum Header {
     Las(Box<LasHeader>),
     Npy(NpyHeader),
     Text(TextHeader),
+    E57(Box<E57Header>),
 }
 
 /// Parts of a PLY header that are written again.
@@ -123,4 +125,16 @@ pub(crate) struct TextHeader {
     pub(crate) style: TextStyle,
     /// The columns that the caller gave for x, y and z.
     pub(crate) xyz: Option<[String; 3]>,
+}
+
+/// Parts of an E57 file that are written again.
+#[derive(Clone, Debug)]
+pub(crate) struct E57Header {
+    /// The description of the scan, if it is the only one.
+    pub(crate) scan: Option<PointCloud>,
+    /// Number types of x, y and z before the pose of the scan; `None` if several scans have poses.
+    pub(crate) axes: Option<[RecordDataType; 3]>,
+    /// Name in the cloud, name in the file and number type of each attribute.
+    pub(crate) attributes: Vec<(String, RecordName, RecordDataType)>,
+    pub(crate) extensions: Vec<Extension>,
 }

@@ -54,6 +54,8 @@ pub struct Cloud {
     pub(crate) description: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) crs: Option<Crs>,
+    /// Meters per unit, as the names of a text's columns state it.
+    pub(crate) unit: Option<f64>,
     pub(crate) scale: Option<[f64; 3]>,
     /// Facts about all rows, if these are only some.
     pub(crate) statistics: Option<Arc<Statistics>>,
@@ -81,6 +83,7 @@ impl Cloud {
             description,
             warnings: Vec::new(),
             crs: None,
+            unit: None,
             scale: None,
             statistics: None,
             unread: None,
@@ -134,6 +137,15 @@ impl Cloud {
     /// The coordinate reference system, if the file states one.
     pub fn crs(&self) -> Option<&Crs> {
         self.crs.as_ref()
+    }
+
+    /// Returns the meters per unit of x and y, if the file or its format states it: meters in E57, the unit of a
+    /// projected coordinate reference system, or that in the header of a text (`X_ft`).
+    pub fn meters_per_unit(&self) -> Option<f64> {
+        match self.format {
+            Some(Format::E57) => Some(1.0),
+            _ => self.crs().map_or(self.unit, |crs| crs.meters),
+        }
     }
 
     /// Returns the scale of the stored coordinates of each axis, if the format states one (LAS, LAZ, E57).

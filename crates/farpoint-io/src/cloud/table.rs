@@ -80,8 +80,8 @@ impl Split {
         }
     }
 
-    /// Returns the separator of a line. `1,5 2,5 3,5` stays split by commas, which makes it no numbers: that its
-    /// commas are decimal cannot be known, and a guess could be silently wrong.
+    /// Returns the separator of a line. `1,5 2,5 3,5` is split by commas, which makes it no numbers: the reader of
+    /// texts replaces decimal commas before.
     pub(crate) fn detect(line: &[u8]) -> Split {
         let spaced = |byte: u8| {
             line.split(|&b| b == byte).any(|f| f.trim_ascii().iter().any(u8::is_ascii_whitespace))

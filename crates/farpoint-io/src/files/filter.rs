@@ -1,37 +1,58 @@
-//! Selection of the rows of a file: those in a box, and those whose attributes have some values.
+//! Selection of the rows of a file: those in a box or an area, and those whose attributes have some values.
 
+use crate::bytes::parallel;
 use crate::cloud::Cloud;
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
-use crate::conversion::common_name;
+use crate::conversion::{common_name, key};
 use crate::error::Error;
+use crate::files::area::Area;
+use crate::files::classes::{Return, class_of};
 use std::fmt;
 use std::str::FromStr;
 
+/// Fields that say which return of its pulse a point is, and of how many.
+const RETURNS: [&str; 2] = ["return_number", "number_of_returns"];
+
 /// Values of a field: numbers, and ranges with both ends. Parses `classification=2,6`, `intensity=100..`, `z=..12.5`
-/// and `gps_time=10..20,30..40`.
+/// and `gps_time=10..20,30..40`; the names of classes, `classification=ground,building`; and kinds of returns,
+/// `returns=first,last`: `first`, `intermediate`, `last` and `single`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     field: String,
     ranges: Vec<[f64; 2]>,
+    /// Kinds of returns, in place of values.
+    returns: Vec<Return>,
 }
 
 impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Condition, String> {
-        let advice = "use a field and its values, such as classification=2,6 or intensity=100..";
+        let advice = "use a field and its values, such as classification=2,6, classification=ground,building, \
+                      returns=first or intensity=100..";
         let (field, values) = text.split_once('=').ok_or(advice)?;
+        let (field, values) = (field.trim().to_owned(), values.split(',').map(str::trim));
+        if field.is_empty() {
+            return Err(advice.into());
+        }
+        if ["return", "returns", "returnnumber"].contains(&&*key(&field)) {
+            let returns: Option<Vec<Return>> = values.clone().map(Return::of_name).collect();
+            if let Some(returns) = returns {
+                return Ok(Condition { field, ranges: Vec::new(), returns });
+            }
+        }
+        let of_classes = common_name(&field) == "classification";
         let range = |text: &str| match text.split_once("..") {
-            None => number(text).map(|n| [n, n]),
+            None => {
+                let class = || of_classes.then(|| class_of(text)).flatten();
+                number(text).or_else(class).map(|n| [n, n])
+            }
             Some((low, high)) => Some([end(low, f64::NEG_INFINITY)?, end(high, f64::INFINITY)?]),
         };
-        let ranges: Option<Vec<[f64; 2]>> = values.split(',').map(str::trim).map(range).collect();
+        let ranges: Option<Vec<[f64; 2]>> = values.map(range).collect();
         let ranges = ranges.filter(|ranges| ranges.iter().all(|[low, high]| low <= high));
-        match (field.trim(), ranges) {
-            ("", _) | (_, None) => Err(advice.into()),
-            (field, Some(ranges)) => Ok(Condition { field: field.into(), ranges }),
-        }
+        Ok(Condition { field, ranges: ranges.ok_or(advice)?, returns: Vec::new() })
     }
 }
 
@@ -45,7 +66,9 @@ fn end(text: &str, open: f64) -> Option<f64> {
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values: Vec<String> = self.ranges.iter().map(|[a, b]| format!("{a}..{b}")).collect();
+        let ranges = self.ranges.iter().map(|[a, b]| format!("{a}..{b}"));
+        let values: Vec<String> =
+            ranges.chain(self.returns.iter().map(|kind| format!("{kind:?}"))).collect();
         write!(f, "{}={}", self.field, values.join(","))
     }
 }
@@ -54,6 +77,11 @@ impl Condition {
     /// Returns whether a value is one of these; NaN never is.
     fn holds(&self, value: f64) -> bool {
         self.ranges.iter().any(|[low, high]| *low <= value && value <= *high)
+    }
+
+    /// Returns the fields that decide.
+    fn fields(&self) -> Vec<&str> {
+        if self.returns.is_empty() { vec![&self.field] } else { RETURNS.into() }
     }
 }
 
@@ -70,6 +98,7 @@ impl Condition {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     boxes: Vec<[[f64; 3]; 2]>,
+    areas: Vec<Area>,
     /// Conditions that must hold (true), or must not.
     conditions: Vec<(Condition, bool)>,
 }
@@ -78,6 +107,12 @@ impl Filter {
     /// Keeps rows in this box, with its faces.
     pub fn within(mut self, low: [f64; 3], high: [f64; 3]) -> Filter {
         self.boxes.push([low, high]);
+        self
+    }
+
+    /// Keeps rows whose x and y are in this area, with its edges.
+    pub fn inside(mut self, area: Area) -> Filter {
+        self.areas.push(area);
         self
     }
 
@@ -95,12 +130,13 @@ impl Filter {
 
     /// Returns whether all rows are used.
     pub fn is_empty(&self) -> bool {
-        self.boxes.is_empty() && self.conditions.is_empty()
+        self.boxes.is_empty() && self.areas.is_empty() && self.conditions.is_empty()
     }
 
     /// Returns whether coordinates decide which rows are used.
     pub(crate) fn is_of_places(&self) -> bool {
         !self.boxes.is_empty()
+            || !self.areas.is_empty()
             || self.conditions.iter().any(|(condition, _)| axis(&condition.field).is_some())
     }
 
@@ -117,7 +153,13 @@ impl Filter {
                 false => !condition.ranges.iter().any(|[from, to]| *from <= low && high <= *to),
             }
         };
-        self.boxes.iter().all(overlaps) && self.conditions.iter().all(may_hold)
+        let near = |area: &Area| {
+            let [from, to] = area.bounds;
+            (0..2).all(|axis| from[axis] <= high[axis] && low[axis] <= to[axis])
+        };
+        self.boxes.iter().all(overlaps)
+            && self.areas.iter().all(near)
+            && self.conditions.iter().all(may_hold)
     }
 
     /// Returns for each row of a cloud whether it is used; `name` is that of the file.
@@ -133,14 +175,12 @@ impl Filter {
 
     /// Refuses fields that a cloud does not have.
     pub(crate) fn check(&self, cloud: &Cloud, name: &str) -> Result<(), Error> {
-        let unknown = |(condition, _): &&(Condition, bool)| {
-            axis(&condition.field).is_none() && column(cloud, &condition.field, &[]).is_none()
-        };
-        match self.conditions.iter().find(unknown) {
+        let mut fields = self.conditions.iter().flat_map(|(condition, _)| condition.fields());
+        match fields.find(|field| axis(field).is_none() && column(cloud, field, &[]).is_none()) {
             None => Ok(()),
-            Some((condition, _)) => Err(Error::Field {
+            Some(field) => Err(Error::Field {
                 name: name.to_owned(),
-                field: condition.field.clone(),
+                field: field.to_owned(),
                 fields: cloud.fields().into_iter().map(|field| field.name).collect(),
             }),
         }
@@ -148,24 +188,31 @@ impl Filter {
 
     /// Returns for each of these rows of a cloud, with these coordinates, whether it is used.
     pub(crate) fn mask_rows(&self, cloud: &Cloud, rows: &[usize], at: &Coordinates) -> Vec<bool> {
-        let within = |row: usize, [low, high]: &[[f64; 3]; 2]| {
-            let at = at.get(row);
+        let within = |at: [f64; 3], [low, high]: &[[f64; 3]; 2]| {
             (0..3).all(|axis| low[axis] <= at[axis] && at[axis] <= high[axis])
         };
-        let mut used: Vec<bool> =
-            (0..at.len()).map(|row| self.boxes.iter().all(|one| within(row, one))).collect();
+        let mut used: Vec<bool> = parallel::values(at.len(), |row| {
+            let at = at.get(row);
+            self.boxes.iter().all(|one| within(at, one))
+                && self.areas.iter().all(|area| area.contains([at[0], at[1]]))
+        });
         for (condition, keep) in &self.conditions {
-            let values = match axis(&condition.field) {
-                Some(_) => None,
-                None => column(cloud, &condition.field, rows),
-            };
-            let value = |row: usize| match (&values, axis(&condition.field)) {
+            let fields = condition.fields();
+            let columns: Vec<Option<Column>> = fields
+                .iter()
+                .map(|field| axis(field).map_or_else(|| column(cloud, field, rows), |_| None))
+                .collect();
+            let value = |k: usize, row: usize| match (&columns[k], axis(fields[k])) {
                 (Some(values), _) => values.get(row),
                 (None, Some(axis)) => at.get(row)[axis],
                 (None, None) => f64::NAN,
             };
             for (row, used) in used.iter_mut().enumerate() {
-                *used &= condition.holds(value(row)) == *keep;
+                let holds = match condition.returns.as_slice() {
+                    [] => condition.holds(value(0, row)),
+                    kinds => kinds.iter().any(|kind| kind.is(value(0, row), value(1, row))),
+                };
+                *used &= holds == *keep;
             }
         }
         used
@@ -193,7 +240,8 @@ impl fmt::Display for Filter {
         let conditions = self.conditions.iter().map(|(condition, keep)| {
             format!("{} {condition}", if *keep { "keep" } else { "drop" })
         });
-        f.write_str(&boxes.chain(conditions).collect::<Vec<_>>().join(" "))
+        let areas = self.areas.iter().map(Area::to_string);
+        f.write_str(&boxes.chain(areas).chain(conditions).collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -217,6 +265,51 @@ mod tests {
                 "{invalid}"
             );
         }
+    }
+
+    #[test]
+    fn classes_and_returns_have_names() {
+        let mut cloud = Cloud::new(Coordinates::F64(vec![[0.0; 3]; 5]));
+        cloud.add_column("Classification", Column::U8(vec![1, 2, 3, 5, 6]));
+        cloud.add_column("ReturnNumber", Column::U8(vec![1, 1, 2, 3, 0]));
+        cloud.add_column("NumberOfReturns", Column::U8(vec![1, 3, 3, 3, 0]));
+        let rows = |text: &str| {
+            let condition = text.parse().unwrap();
+            let mask = Filter::default().keep(condition).mask(&cloud, "a.las").unwrap();
+            (0..5).filter(|row| mask[*row]).collect::<Vec<_>>()
+        };
+        assert_eq!(rows("class=Ground, building"), [1, 4]);
+        assert_eq!(rows("classification=low_vegetation,5"), [2, 3]);
+        assert_eq!(rows("returns=first"), [0, 1]);
+        assert_eq!(rows("returns=last"), [0, 3]);
+        assert_eq!(rows("return_number=single,Intermediate"), [0, 2]);
+        assert_eq!(rows("return_number=2.."), [2, 3]);
+        for invalid in [
+            "classification=tree",
+            "classification=ground..building",
+            "returns=first,2",
+            "i=ground",
+        ] {
+            assert!(invalid.parse::<Condition>().is_err(), "{invalid}");
+        }
+        let first: Condition = "returns=first".parse().unwrap();
+        let last = Filter::default().keep("returns=last".parse().unwrap());
+        assert_ne!(Filter::default().keep(first.clone()).to_string(), last.to_string());
+        let bare = Cloud::new(Coordinates::F64(vec![[0.0; 3]]));
+        let error = Filter::default().keep(first).mask(&bare, "a.ply").unwrap_err().to_string();
+        assert!(error.contains("no field 'return_number'"), "{error}");
+    }
+
+    #[test]
+    fn areas_select_by_x_and_y() {
+        let area: Area = "POLYGON ((0 0, 4 0, 4 4, 0 4), (1 1, 3 1, 3 3, 1 3))".parse().unwrap();
+        let filter = Filter::default().inside(area);
+        let rows = vec![[0.0, 0.0, 9.0], [2.0, 2.0, 0.0], [3.5, 3.5, -1.0], [f64::NAN, 1.0, 1.0]];
+        let cloud = Cloud::new(Coordinates::F64(rows));
+        assert_eq!(filter.mask(&cloud, "a.ply").unwrap(), [true, false, true, false]);
+        assert!(!filter.is_empty() && filter.is_of_places());
+        assert!(filter.may_use([[4.0, 4.0, 7.0], [5.0, 5.0, 8.0]]));
+        assert!(!filter.may_use([[4.5, 0.0, 0.0], [5.0, 1.0, 1.0]]));
     }
 
     #[test]

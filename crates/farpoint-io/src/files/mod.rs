@@ -1,5 +1,7 @@
 //! Files: detection, reading and writing whole or in parts, several as one cloud.
 
+pub(crate) mod area;
+pub(crate) mod classes;
 pub(crate) mod detect;
 pub(crate) mod filter;
 pub(crate) mod input;

@@ -2,6 +2,8 @@
 
 use crate::bytes::sink::{READ_ONLY, Sink, folder_of, put, put_by};
 use crate::cloud::column::Column;
+use crate::cloud::crs::Crs;
+use crate::cloud::header::Header;
 use crate::cloud::resolution::step_text;
 use crate::error::Error;
 use crate::format::Format;
@@ -223,14 +225,19 @@ pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
         return None;
     }
     let holds = |format| las(format) || format == Format::E57;
-    let crs = cloud.crs().filter(|crs| !holds(format) || crs.wkt.is_none());
+    let kept = |crs: &&Crs| holds(format) && crs.known_wkt(&mut Vec::new()).is_some();
+    let crs = cloud.crs().filter(|crs| !kept(crs));
     let crs = crs.map(|crs| format!("the coordinate system ({})", crs.name));
     let scale = cloud.scale().filter(|_| from_las && format != Format::E57);
     let scale = scale.map(|scale| scale.map(step_text)).map(|[x, y, z]| match x == y && y == z {
         true => format!("the scale ({x}) of LAS"),
         false => format!("the scale ({x} {y} {z}) of LAS"),
     });
-    let dropped: Vec<String> = crs.into_iter().chain(scale).collect();
+    // E57 warns of units.
+    let names = matches!(cloud.header, Header::Text(_)) && format == Format::Text;
+    let unit = cloud.unit.filter(|&unit| unit != 1.0 && !names && format != Format::E57);
+    let unit = unit.map(|unit| format!("the unit of the columns ({} m)", step_text(unit)));
+    let dropped: Vec<String> = crs.into_iter().chain(scale).chain(unit).collect();
     (!dropped.is_empty()).then(|| format!("{} cannot be kept in {format}", dropped.join(" and ")))
 }
 

@@ -97,6 +97,7 @@ impl Cloud {
             description: self.description.clone(),
             warnings,
             crs: self.crs.clone(),
+            unit: self.unit,
             scale: self.scale,
             statistics: None,
             unread: None,

@@ -159,6 +159,32 @@ fn parts_of_a_file_agree_and_all_attributes_come_back() {
     assert!(one.install(|| encoded(&cloud, &rows, copc()).0) == bytes);
 }
 
+/// Values of the points in the order of a file without an order of its own: neighbors are far apart in the input.
+fn written(points: usize, columns: &[(&str, Column)]) -> Cloud {
+    let mut cloud = Cloud::new(sheet(points).coordinates().clone());
+    columns.iter().for_each(|(name, column)| cloud.add_column(name, column.clone()));
+    let rows: Vec<usize> = (0..points).collect();
+    open(&encoded(&cloud, &rows, Copc::new(falling(points))).0)
+}
+
+#[test]
+fn a_node_has_the_order_that_compresses_best() {
+    let points = 4000;
+    let along_the_curve = written(points, &[]);
+    let place = |i| along_the_curve.coordinates().get(i);
+    let step = |i| (0..3).map(|axis| (place(i)[axis] - place(i - 1)[axis]).abs()).sum::<f64>();
+    let mean = (1..points).map(step).sum::<f64>() / points as f64;
+    // Points are about two apart, those that follow one another in the input sixty.
+    assert!(mean < 8.0, "{mean}");
+    let shuffled = || (0..points).map(|i| i * 1237 % points);
+    let times = Column::F64(shuffled().map(|i| 1e8 + i as f64 / 8.0).collect());
+    let intensities = Column::U16(shuffled().map(|i| i as u16).collect());
+    let timed = written(points, &[("gps_time", times), ("intensity", intensities)]);
+    let time = timed.column("gps_time").unwrap();
+    let falls = (1..points).filter(|&i| time.get(i) < time.get(i - 1)).count();
+    assert!(falls < 20, "{falls}");
+}
+
 #[test]
 fn no_point_one_point_and_some() {
     for points in [0, 1, 5] {

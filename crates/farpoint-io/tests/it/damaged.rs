@@ -158,7 +158,7 @@ fn columns_that_a_format_has_no_room_for_are_refused() {
     let (bytes, _) = as_format(&with(3000, doubles.clone()), Format::E57).unwrap();
     assert_eq!(open(&bytes, "a.e57").unwrap().column("c2999"), Some(doubles.clone()));
     let error = as_format(&with(6000, doubles), Format::E57).unwrap_err().to_string();
-    assert!(error.contains("6003 columns") && error.contains("NPY"), "{error}");
+    assert!(error.contains("6004 columns") && error.contains("NPY"), "{error}");
     let bytes = Column::U8(vec![1, 2]);
     assert!(as_format(&with(341, bytes.clone()), Format::Las).is_ok());
     let error = as_format(&with(342, bytes), Format::Las).unwrap_err().to_string();

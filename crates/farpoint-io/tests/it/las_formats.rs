@@ -148,8 +148,12 @@ fn copc_has_the_attributes_of_every_point_format() {
             {
                 assert_eq!(copc.windows(text.len()).any(|w| w == text.as_bytes()), is_present);
             }
-            // One node, whose points are in the order of the input.
-            let again = open(&copc);
+            // One node, whose points have an order of their own.
+            let node = open(&copc);
+            let place = |row| cloud.coordinates().get(row);
+            let is_at = |place| (0..POINTS).find(|&row| node.coordinates().get(row) == place);
+            let order: Vec<usize> = (0..POINTS).map(|row| is_at(place(row)).unwrap()).collect();
+            let again = open(&write(&node, &order, Format::Las));
             assert_eq!(again.coordinates(), cloud.coordinates());
             for field in cloud.fields() {
                 let (old, new) = (cloud.column(&field.name), again.column(&field.name));

@@ -10,6 +10,7 @@ mod between_formats;
 mod cases;
 mod copc;
 mod damaged;
+mod e57;
 mod large_text;
 mod las_formats;
 mod means;

@@ -212,7 +212,11 @@ fn written_back_every_attribute_is_the_same() {
         let all: Vec<usize> = (0..cloud.len()).collect();
         let (once, _) = write_bytes(&cloud, &all, &WriteOptions::default()).unwrap();
         let again = read_bytes(&once, &e.file, &options(&e.file)).unwrap();
-        assert_eq!(again.fields(), cloud.fields(), "{}", e.file);
+        // E57 is written with the states of points.
+        let stateless = cloud.column("invalid_state").is_none();
+        let fields = again.fields().into_iter();
+        let fields: Vec<_> = fields.filter(|f| !(stateless && f.name == "invalid_state")).collect();
+        assert_eq!(fields, cloud.fields(), "{}", e.file);
         // Written a second time nothing changes any more, attributes and header alike.
         let (twice, _) = write_bytes(&again, &all, &WriteOptions::default()).unwrap();
         assert!(once == twice, "{}", e.file);

@@ -289,12 +289,22 @@ fn pts_columns_have_names() {
     assert_eq!(names(seven, "a.txt"), ["intensity", "red", "green", "blue"]);
     assert_eq!(names("1 2 3 10 20 255\n", "a.pts"), ["red", "green", "blue"]);
     assert_eq!(names("1 2 3 0.5\n", "a.pts"), ["intensity"]);
-    // Normals are no colors, and other texts do not name their columns.
+    // Normals are no colors.
     assert_eq!(
         names("1 2 3 0 0 1\n1 2 3 0 0.6 0.8\n", "a.pts"),
         ["column_4", "column_5", "column_6"]
     );
-    assert_eq!(names("1 2 3 10 20 255\n", "a.xyz"), ["column_4", "column_5", "column_6"]);
+    let colors = ["red", "green", "blue"];
+    assert_eq!(names("1 2 3 10 20 255\n4 5 6 0 0 0\n", "a.xyz"), colors);
+    assert_eq!(names("1.5,2,3,10,20,255\n", "a.csv"), colors);
+    for none in
+        ["1 2 3 0 0 1\n", "1 2 3 10 20 256\n", "1 2 3 10 20 5.5\n", "1 2 3 1 2 3\n4 5 6 7 8\n"]
+    {
+        assert_eq!(names(none, "a.xyz"), ["column_4", "column_5", "column_6"], "{none}");
+    }
+    let cloud = read_bytes(b"1 2 3 10 20 255\n", "a.xyz", &as_text()).unwrap();
+    let ply = write_bytes(&cloud, &[0], &WriteOptions::default().format(Format::Ply)).unwrap().0;
+    assert!(String::from_utf8_lossy(&ply).contains("property uchar red"));
     let cloud = read_bytes(seven.as_bytes(), "a.pts", &as_text()).unwrap();
     let ply = write_bytes(&cloud, &[0], &WriteOptions::default().format(Format::Ply)).unwrap().0;
     let ply = String::from_utf8_lossy(&ply);
@@ -302,6 +312,33 @@ fn pts_columns_have_names() {
         ply.contains("property uchar red\nproperty uchar green\nproperty uchar blue\n"),
         "{ply}"
     );
+}
+
+#[test]
+fn decimal_commas_are_read_and_written_as_points() {
+    for (text, expected) in [
+        ("1,5 2,5 -3,25\n4 5 6\n", "1.5 2.5 -3.25\n4 5 6\n"),
+        ("X;Y;Z\n0;0;0\n1,5;2,125;3\n", "X;Y;Z\n0;0;0\n1.5;2.125;3\n"),
+        ("1250,125\t2,250\t,5\n1\t2\t3\n", "1250.125\t2.250\t.5\n1\t2\t3\n"),
+        ("1 2 3,5e-3\n1 2 3\n", "1 2 3.5e-3\n1 2 3\n"),
+    ] {
+        let cloud = read_bytes(text.as_bytes(), "a.txt", &as_text()).unwrap();
+        assert!(cloud.warnings()[0].contains("decimal commas"), "{text:?}");
+        let rows: Vec<usize> = (0..cloud.len()).collect();
+        let (written, _) = write_bytes(&cloud, &rows, &WriteOptions::default()).unwrap();
+        assert_eq!(String::from_utf8(written).unwrap(), expected);
+    }
+    // Commas that separate stay separators.
+    for text in ["1,5,2,5\n", "1, 2, 3,5\n", "1 2 3\n1,2,3\n", "CP,1,2,3\n"] {
+        let warned = read_bytes(text.as_bytes(), "a.txt", &as_text()).map(|c| c.warnings().len());
+        assert!(!matches!(warned, Ok(1..)), "{text:?}");
+    }
+    // A file that could be read in parts.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "x;y;z\n".to_owned() + &"0,5;1,5;2,5\n".repeat(5000)).unwrap();
+    let cloud = farpoint_io::Reader::open(&path, &ReadOptions::default(), None).unwrap();
+    assert_eq!(cloud.len(), 5000);
 }
 
 #[test]

@@ -91,15 +91,15 @@ pub fn unit(
     let Some((option, length)) = lengths.into_iter().find(|(_, length)| length.has_unit()) else {
         return Ok(1.0);
     };
-    let Some(crs) = cloud.crs() else { return Ok(1.0) };
-    if crs.geographic {
+    let crs = cloud.crs();
+    if let Some(crs) = crs.filter(|crs| crs.geographic) {
         return Err(format!(
             "{name}: {option} {length}: the coordinates are degrees ({}); use a number of degrees, or \
              project the cloud first",
             crs.name
         ));
     }
-    match crs.meters {
+    match cloud.meters_per_unit() {
         Some(meters) if (meters - 1.0).abs() > 1e-9 => {
             let converted = number(length.in_units_of(meters));
             let unit = number(meters);
@@ -109,6 +109,7 @@ pub fn unit(
         }
         Some(_) => Ok(1.0),
         None => {
+            let Some(crs) = crs else { return Ok(1.0) };
             let converted = length.in_meters();
             watch.warn(&format!(
                 "{name}: {option} {length} is taken as {converted}, for meters; the file does not state \

@@ -28,6 +28,14 @@ pub(crate) struct Build<'a> {
 }
 
 impl Build<'_> {
+    /// Returns the bytes of the spool file of `points` points, with their distances.
+    pub(crate) fn bytes(&self, points: u64) -> u64 {
+        let number = if self.stored.is_single() { 4 } else { 8 };
+        let pages = points.div_ceil(PAGE as u64) + self.tiles.len() as u64;
+        let point = (3 * self.stored.size() + ROW) as u64 + number;
+        points * point + pages * 6 * number + (self.tiles.len() * self.extent) as u64
+    }
+
     /// Writes the spool file at `path`.
     pub(crate) fn run(
         &self,

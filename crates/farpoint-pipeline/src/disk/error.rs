@@ -1,5 +1,6 @@
 //! Errors, with advice to the user.
 
+use crate::text::bytes;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -83,9 +84,16 @@ impl Error {
     }
 
     pub(crate) fn converting(name: &str, needed: u64, allowed: u64) -> Error {
-        let what = "writing the points in another format than the input's";
+        let what = "an output that needs all chosen points at once";
         let fix = "write the input's format, or allow more";
         Error::Memory { name: name.to_owned(), what, needed, allowed, fix }
+    }
+
+    pub(crate) fn no_space(path: &Path, needed: u64, free: u64) -> Error {
+        let [needed, free] = [needed.next_multiple_of(1 << 20), free].map(bytes);
+        let what = format!("sampling through the disk needs about {needed} here, {free} are free");
+        let fix = "free space, or choose another folder with --spool (in Python: spool=)";
+        Error::unusable(path, what, fix)
     }
 
     pub(crate) fn written(path: &Path, source: io::Error) -> Error {
@@ -103,6 +111,11 @@ impl Error {
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Error {
         let fix = "the spool is truncated or its disk is failing: start again without --resume";
+        Error::Spool { path: path.to_owned(), what: "read", source, fix }
+    }
+
+    pub(crate) fn unreadable(path: &Path, source: io::Error) -> Error {
+        let fix = "use the name of a folder that can be read";
         Error::Spool { path: path.to_owned(), what: "read", source, fix }
     }
 

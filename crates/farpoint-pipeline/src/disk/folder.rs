@@ -3,16 +3,79 @@
 use crate::disk::error::Error;
 use farpoint_io::temporary;
 use std::fs::{self, File, TryLockError};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The file that makes the others a spool: without it a run can't be resumed.
 pub(crate) const CLOUD: &str = "cloud";
 /// Files that a run makes in its folder, in the order in which they are removed: the first one first, so that a
 /// process that is killed in between leaves no spool of which half is gone.
-const FILES: [&str; 8] =
-    [CLOUD, "cloud.new", "points", "log", "rows", "rows-sorted", "by-row", "records"];
+const FILES: [&str; 9] =
+    [CLOUD, "cloud.new", "points", "log", "rows", "rows-sorted", "distances", "by-row", "records"];
 /// Created first and removed last: it marks the folder as one of a run.
 const LOCK: &str = "lock";
+/// Content of the lock, by which [`clean`] knows a folder that no run has named.
+const MARK: &[u8] = b"farpoint spool\n";
+
+/// Files that a killed run left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Leftover {
+    /// A file, or the folder of a spool.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// The reason why it was kept; `None` if it is removed.
+    pub kept: Option<&'static str>,
+}
+
+/// Removes the files that killed runs left in `folder`: temporary files and folders, and spools in it and in the
+/// folders directly in it. Those that a process has locked stay, and so do spools that a run can resume.
+///
+/// # Errors
+/// If the folder can't be read.
+pub fn clean(folder: &Path) -> Result<Vec<Leftover>, Error> {
+    let failed = |source| Error::unreadable(folder, source);
+    let removed = [temporary::remove_left_folders(folder), temporary::remove_left_files(folder)];
+    let removed = removed.into_iter().flatten();
+    let mut found: Vec<_> =
+        removed.map(|(path, bytes)| Leftover { path, bytes, kept: None }).collect();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.extend(clean_spool(&entry.path()));
+        }
+    }
+    found.extend(clean_spool(folder));
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Removes the folder of a run, unless it is in use or can be resumed; `None` if it is none.
+fn clean_spool(path: &Path) -> Option<Leftover> {
+    let place = path.join(LOCK);
+    let lock = File::options().read(true).write(true).open(&place).ok()?;
+    let mut mark = Vec::new();
+    (&lock).take(MARK.len() as u64).read_to_end(&mut mark).ok().filter(|_| mark == MARK)?;
+    let (path, bytes) = (path.to_owned(), temporary::size(path));
+    let kept = |why| Some(Leftover { path: path.clone(), bytes, kept: Some(why) });
+    if lock.try_lock().is_err() {
+        return kept("a run works in it");
+    }
+    let folder = Folder { path: path.clone(), lock, created: true, reused: true, temporary: None };
+    if folder.has_spool() {
+        return kept("an interrupted run, which --resume continues; delete it to start again");
+    }
+    if folder.has_other_files().unwrap_or(true) {
+        return kept("contains other files");
+    }
+    folder.finish();
+    if place.exists() {
+        kept("cannot be removed")
+    } else {
+        Some(Leftover { path, bytes, kept: None })
+    }
+}
 
 /// A folder that belongs to this run alone.
 pub(crate) struct Folder {
@@ -46,7 +109,10 @@ impl Folder {
         let lock = options.read(true).write(true).create(true).truncate(false).open(&place);
         let lock = lock.map_err(|source| Error::written(&place, source))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Folder { path, lock, created, reused, temporary }),
+            Ok(()) => {
+                (&lock).write_all(MARK).map_err(|source| Error::written(&place, source))?;
+                Ok(Folder { path, lock, created, reused, temporary })
+            }
             Err(TryLockError::WouldBlock) => Err(Error::unusable(
                 &path,
                 "another run works in this folder",
@@ -63,6 +129,15 @@ impl Folder {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns an error unless `needed` bytes are free, or `free` is given.
+    pub(crate) fn check_space(&self, needed: u64, free: Option<u64>) -> Result<(), Error> {
+        let free = free.or_else(|| temporary::free_space(&self.path));
+        match free.filter(|free| *free < needed) {
+            None => Ok(()),
+            Some(free) => Err(Error::no_space(&self.path, needed, free)),
+        }
     }
 
     /// Returns whether there is a spool that a run can resume.
@@ -139,7 +214,7 @@ mod tests {
             for resume in [false, true] {
                 assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
                 // Other files that exist while outputs are written.
-                for file in ["cloud.new", "rows", "rows-sorted", "by-row", "records"] {
+                for file in ["cloud.new", "rows", "rows-sorted", "distances", "by-row", "records"] {
                     fs::write(name("spool").join(file), b"x").unwrap();
                 }
                 let folder = Folder::take(Some(&name("spool")), place.path()).unwrap();
@@ -158,6 +233,48 @@ mod tests {
                 let _ = fs::remove_dir_all(name("spool"));
             }
         }
+    }
+
+    #[test]
+    fn spools_that_no_run_can_resume_are_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let cloud = Cloud::new(Coordinates::F32(farpoint_generate::room(2_000, 3)));
+        let rows: Vec<usize> = (0..2_000).collect();
+        write(&place.path().join("a.ply"), &cloud, &rows, &WriteOptions::default()).unwrap();
+        let spool = place.path().join("spool");
+        let kept = |reason: Option<&str>| {
+            // In the folder itself, and in the one around it.
+            for folder in [spool.as_path(), place.path()] {
+                let found = clean(folder).unwrap();
+                assert_eq!(found.len(), 1, "{found:?}");
+                assert!(found[0].path == spool && found[0].bytes > 0, "{found:?}");
+                assert!(reason.is_none_or(|r| found[0].kept.unwrap().contains(r)), "{found:?}");
+                if reason.is_none() {
+                    assert!(found[0].kept.is_none() && !spool.exists());
+                    break;
+                }
+            }
+        };
+        assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
+        kept(Some("--resume"));
+        let folder = Folder::take(Some(&spool), place.path()).unwrap();
+        kept(Some("a run works"));
+        drop(folder);
+        run(place.path(), true, true).unwrap();
+        // A folder of somebody else stays, even with files of the same names.
+        fs::create_dir_all(&spool).unwrap();
+        fs::write(spool.join(LOCK), b"").unwrap();
+        fs::write(spool.join("points"), b"x").unwrap();
+        assert_eq!(clean(place.path()).unwrap(), []);
+        fs::remove_dir_all(&spool).unwrap();
+        // Killed after the spool had begun to be removed.
+        assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
+        fs::remove_file(spool.join(CLOUD)).unwrap();
+        fs::write(spool.join("letter.txt"), b"dear").unwrap();
+        kept(Some("other files"));
+        fs::remove_file(spool.join("letter.txt")).unwrap();
+        kept(None);
+        assert!(clean(&spool).is_err());
     }
 
     #[test]

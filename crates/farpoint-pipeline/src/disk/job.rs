@@ -42,6 +42,8 @@ pub struct Sizes {
     pub candidates: Option<u64>,
     /// Bytes of memory for the order of the output.
     pub sorting: Option<u64>,
+    /// Bytes that are free on the disk.
+    pub free: Option<u64>,
 }
 
 impl Job {
@@ -87,7 +89,7 @@ impl Job {
     pub fn sizes(self, tile: u64, candidates: u64, sorting: u64) -> Job {
         let some = |size| Some(size).filter(|&size| size > 0);
         let (tile, candidates, sorting) = (some(tile), some(candidates), some(sorting));
-        Job { sizes: Sizes { tile, candidates, sorting }, ..self }
+        Job { sizes: Sizes { tile, candidates, sorting, ..self.sizes }, ..self }
     }
 }
 

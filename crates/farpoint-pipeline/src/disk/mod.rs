@@ -37,6 +37,8 @@ mod survey;
 mod write;
 
 pub use error::Error;
+pub use folder::{Leftover, clean};
 pub use job::{Event, Job, Outputs, Sampled, Sizes};
 pub(crate) use memory::PROCESS;
+pub(crate) use run::beside;
 pub use run::{open, sample, write_rows};

@@ -1,5 +1,6 @@
 //! A job from its input to its outputs.
 
+use crate::cloud::levels::rounding;
 use crate::disk::build::Build;
 use crate::disk::error::Error;
 use crate::disk::folder::{CLOUD, Folder};
@@ -13,11 +14,12 @@ use crate::disk::stamp::identity;
 use crate::disk::state::{Start, State};
 use crate::disk::store::SpoolStore;
 use crate::disk::survey::{Survey, starts, survey};
-use crate::disk::write::{self, Work};
+use crate::disk::write::{self, Found, Work};
 use farpoint::backend::caught;
 use farpoint::{Amount, Scalar};
 use farpoint_io::{ReadOptions, Reader, WriteOptions};
 use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
+use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -39,9 +41,14 @@ pub fn sample(
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
     let shares = shares(reader, job, outputs)?;
-    let beside = outputs.points.map(|(path, _)| path).or(outputs.indices);
-    let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
-    caught(|| Ok(run(reader, job, shares, beside, outputs, observer)))?
+    caught(|| Ok(run(reader, job, shares, outputs, observer)))?
+}
+
+/// Returns the folder of the outputs, in which temporary files are.
+pub(crate) fn beside<'a>(outputs: &Outputs<'a>) -> &'a Path {
+    let output = outputs.points.map(|(path, _)| path).or(outputs.indices);
+    let folder = output.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about
@@ -68,15 +75,14 @@ pub fn write_rows(
     let job = Job::new(Amount::Count(rows.len()), memory);
     let outputs = Outputs { points: Some((path, options)), indices: None };
     let shares = shares(reader, &job, &outputs)?;
-    let beside = path.parent().filter(|folder| *folder != Path::new(""));
-    let folder = Folder::take(None, beside.unwrap_or(Path::new(".")))?;
+    let folder = Folder::take(None, beside(&outputs))?;
     let work = Work { reader, job: &job, shares, folder };
-    let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
-        rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
+    let mut chosen = |each: &mut dyn FnMut(u64, f64) -> Result<(), farpoint_tiles::Error>| {
+        rows.iter().try_for_each(|&row| each(row, 0.0))
     };
     let stop = || if keep_going() { Ok(()) } else { Err(Error::Stopped) };
-    let count = rows.len() as u64;
-    let warnings = caught(|| Ok(write::outputs(&work, &outputs, count, &mut chosen, &stop)))?;
+    let found = Found { count: rows.len() as u64, error: 0.0 };
+    let warnings = caught(|| Ok(write::outputs(&work, &outputs, found, &mut chosen, &stop)))?;
     work.folder.finish();
     warnings
 }
@@ -111,14 +117,13 @@ fn run(
     reader: &Reader,
     job: &Job,
     shares: Shares,
-    beside: Option<&Path>,
     outputs: &Outputs<'_>,
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
-    let folder = Folder::take(job.spool.as_deref(), beside.unwrap_or(Path::new(".")))?;
+    let folder = Folder::take(job.spool.as_deref(), beside(outputs))?;
     let work = Work { reader, job, shares, folder };
     let start = Instant::now();
-    let (state, resumed) = work.state(observer)?;
+    let (state, resumed) = work.state(outputs, observer)?;
     let tiles = state.tiles.len();
     notify(observer, Event::Spooled { tiles, resumed })?;
     let read = start.elapsed().as_secs_f64();
@@ -143,7 +148,7 @@ impl Work<'_> {
     }
 
     /// Returns the spool of an interrupted run, or a new one; and whether it was resumed.
-    fn state(&self, observer: Observer<'_>) -> Result<(State, bool), Error> {
+    fn state(&self, outputs: &Outputs<'_>, observer: Observer<'_>) -> Result<(State, bool), Error> {
         let identity = identity(self.reader, self.job)?;
         if self.job.resume {
             if let Some(state) = State::load(&self.folder.file(CLOUD))? {
@@ -161,11 +166,16 @@ impl Work<'_> {
             let what = "contains other files";
             return Err(Error::unusable(self.folder.path(), what, "use an empty folder"));
         }
-        Ok((self.make(identity.text(), observer)?, false))
+        Ok((self.make(identity.text(), outputs, observer)?, false))
     }
 
     /// Reads the input twice: to find the extent of its rows, and to write them to the spool.
-    fn make(&self, job: String, observer: Observer<'_>) -> Result<State, Error> {
+    fn make(
+        &self,
+        job: String,
+        outputs: &Outputs<'_>,
+        observer: Observer<'_>,
+    ) -> Result<State, Error> {
         let (reader, rows) = (self.reader, self.rows());
         let seen = survey(reader, rows, self.shares.readers)?;
         let corner = seen.bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
@@ -184,13 +194,25 @@ impl Work<'_> {
         };
         let extent = self.shares.extent(tiles.len());
         let build = Build { reader, rows, stored, tiles, extent, threads: self.shares.readers };
+        self.check_space(build.bytes(seen.points()), limit as u64, outputs)?;
         let spool = build.run(&self.folder.file("points"), &|| Ok(()))?;
         let (extent, tiles) = (extent as u64, spool.tiles);
         let points = seen.points();
         Log::create(&self.folder.file("log"), tiles.len())?;
-        let state = State { job, bad, zeros, points, starts, extent, stored, tiles };
+        let bounds = seen.bounds.unwrap_or_default();
+        let state = State { job, bad, zeros, points, bounds, starts, extent, stored, tiles };
         state.save(&self.folder.file(CLOUD), &self.folder.file("cloud.new"))?;
         Ok(state)
+    }
+
+    /// Checks that the disk has room for a spool of this size, and for what writing up to `limit` rows takes; the
+    /// number of rows of a spacing is not known before.
+    fn check_space(&self, spool: u64, limit: u64, outputs: &Outputs<'_>) -> Result<(), Error> {
+        // The spool of an earlier run that was killed while it read is in the way.
+        let _ = fs::remove_file(self.folder.file("points"));
+        let count = if matches!(self.job.amount, Amount::Spacing(_)) { 0 } else { limit };
+        let needed = spool + write::bytes(self, outputs, count);
+        self.folder.check_space(needed, self.job.sizes.free)
     }
 
     /// Samples the spool, and writes the outputs.
@@ -204,6 +226,7 @@ impl Work<'_> {
         let start = Instant::now();
         let (points, tiles) = (self.reader.len(), state.tiles.len());
         let dropped = points - state.points;
+        let (narrow, bounds) = (matches!(state.stored, Stored::Narrowed(_)), state.bounds);
         let plan = self.plan::<T>(&state.starts);
         let spool = Arc::new(state.open(&self.folder.file("points"))?);
         let log = Arc::new(Mutex::new(Log::open(&self.folder.file("log"), tiles)?));
@@ -224,10 +247,13 @@ impl Work<'_> {
         let start = Instant::now();
         // The logs suffice from here on: points that stayed in memory are not needed.
         workers.0 = self.tiles::<T>(&spool, &log);
-        let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
-            conductor.chosen(&mut workers, each)
+        let mut chosen = |each: &mut dyn FnMut(u64, f64) -> Result<(), farpoint_tiles::Error>| {
+            let distance = |key: Key| key.value::<T>().sqrt().to_f64();
+            conductor.chosen(&mut workers, &mut |key| each(key.index(), distance(key)))
         };
-        let warnings = write::outputs(self, outputs, outcome.samples, &mut chosen, &|| Ok(()))?;
+        let found =
+            Found { count: outcome.samples, error: if narrow { rounding(bounds) } else { 0.0 } };
+        let warnings = write::outputs(self, outputs, found, &mut chosen, &|| Ok(()))?;
         let spooled = spool.file.metadata().map_or(0, |about| about.len());
         Ok(Sampled {
             points,

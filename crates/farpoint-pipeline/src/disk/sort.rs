@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(crate) type CheckCanceled<'a> = &'a (dyn Fn() -> Result<(), Error> + Sync);
 
 /// Size in bytes of a row number and its position.
-const PAIR: usize = 2 * ROW;
+pub(crate) const PAIR: usize = 2 * ROW;
 /// Extents of lists that are read once.
 const EXTENT: usize = 1 << 16;
 

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-const MAGIC: &[u8] = b"farpoint spool 2\n";
+const MAGIC: &[u8] = b"farpoint spool 3\n";
 
 /// A point that is chosen before all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub(crate) struct State {
     pub(crate) zeros: u64,
     /// Points that are sampled.
     pub(crate) points: u64,
+    /// Corners of the box around these.
+    pub(crate) bounds: [[f64; 3]; 2],
     pub(crate) starts: Vec<Start>,
     pub(crate) extent: u64,
     pub(crate) stored: Stored,
@@ -91,6 +93,7 @@ impl State {
         for number in [self.bad, self.zeros, self.points, self.extent] {
             out.number(number);
         }
+        self.bounds.iter().flatten().for_each(|&x| out.real(x));
         let (kind, parameters): (u64, Vec<f64>) = match self.stored {
             Stored::Single => (0, Vec::new()),
             Stored::Double => (1, Vec::new()),
@@ -131,6 +134,7 @@ impl State {
         let job = String::from_utf8(job.to_vec()).ok()?;
         let (bad, zeros, points) = (from.number()?, from.number()?, from.number()?);
         let extent = from.number()?;
+        let bounds = [from.three()?, from.three()?];
         let stored = match from.number()? {
             0 => Stored::Single,
             1 => Stored::Double,
@@ -145,7 +149,7 @@ impl State {
         let starts = (0..number).map(|_| start(&mut from)).collect::<Option<_>>()?;
         let number = from.length()?;
         let tiles = (0..number).map(|_| tile(&mut from)).collect::<Option<_>>()?;
-        Some(State { job, bad, zeros, points, starts, extent, stored, tiles })
+        Some(State { job, bad, zeros, points, bounds, starts, extent, stored, tiles })
     }
 
     /// Writes the state, whole or not at all.
@@ -220,8 +224,10 @@ mod tests {
             let starts = vec![Start { row: 1 << 36, tile: 1, at: [1.0, -0.5, 3.0] }];
             let tiles = vec![place.clone(), Place::default()];
             let job = "scan.laz, ratio 0.25".to_owned();
+            let bounds = [[1.0, 2.0, 3.0], [4.0, 5.5, f64::INFINITY]];
+            let (extent, points) = (4096, 300);
             let state =
-                State { job, bad: 1, zeros: 2, points: 300, starts, extent: 4096, stored, tiles };
+                State { job, bad: 1, zeros: 2, points, bounds, starts, extent, stored, tiles };
             let bytes = state.encode();
             assert_eq!(State::decode(&bytes), Some(state));
             for end in 0..bytes.len() {

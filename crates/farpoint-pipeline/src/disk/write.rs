@@ -1,19 +1,24 @@
 //! The outputs: chosen rows, and points with all their attributes.
 
+use crate::cloud::levels::levels;
 use crate::disk::error::Error;
 use crate::disk::folder::Folder;
 use crate::disk::job::{Job, Outputs};
 use crate::disk::memory::{self, Shares};
-use crate::disk::sort::{CheckCanceled, Rows};
+use crate::disk::sort::{CheckCanceled, PAIR, Records, Rows};
+use crate::disk::spool::ROW;
 use farpoint::backend::memory as fallible;
-use farpoint_io::{Cloud, Reader, WriteOptions, write_indices_in_blocks};
-use farpoint_tiles::Key;
+use farpoint_io::{Cloud, Copc, Reader, WriteOptions, write_indices_in_blocks};
+use rayon::prelude::*;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 /// Rows that are written together.
 const BLOCK: usize = 1 << 16;
+/// Bytes of a chosen point in the log, and of its row in the list.
+const LOGGED: usize = 16;
+const LISTED: usize = 8;
 /// Memory that rows in another format take, as a multiple of their stored bytes.
 const CONVERTED: u64 = 8;
 
@@ -25,16 +30,27 @@ pub(crate) struct Work<'a> {
     pub(crate) folder: Folder,
 }
 
-/// Calls the given function with the keys of all chosen points, in order.
+/// The chosen points.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) count: u64,
+    /// Largest error of their distances.
+    pub(crate) error: f64,
+}
+
+/// Calls the given function with the row and the selection distance of all chosen points, in order.
 pub(crate) type InputPoints<'a> = &'a mut dyn FnMut(
-    &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>,
+    &mut dyn FnMut(u64, f64) -> Result<(), farpoint_tiles::Error>,
 ) -> Result<(), farpoint_tiles::Error>;
 
 /// Returns the bytes of memory for rows that are written in another format, as far as their number is known.
 pub(crate) fn converting(reader: &Reader, job: &Job, outputs: &Outputs<'_>) -> Result<u64, Error> {
     let Some((path, options)) = outputs.points else { return Ok(0) };
     let held = reader.cloud().is_some();
-    if held || reader.copies_rows(path, options)? || reader.writes_blocks(path, options)? {
+    let copc = options.copc.is_some();
+    if !copc
+        && (held || reader.copies_rows(path, options)? || reader.writes_blocks(path, options)?)
+    {
         return Ok(0);
     }
     // The number of rows of a spacing is not known before.
@@ -42,7 +58,23 @@ pub(crate) fn converting(reader: &Reader, job: &Job, outputs: &Outputs<'_>) -> R
         farpoint::Amount::Spacing(_) => 0,
         amount => amount.limit(reader.len() as usize).unwrap_or(0) as u64,
     };
-    Ok(CONVERTED * count * width(reader) as u64)
+    Ok(assembled(reader, options, count))
+}
+
+/// Returns the bytes of memory for `count` rows that are written at once.
+fn assembled(reader: &Reader, options: &WriteOptions, count: u64) -> u64 {
+    let levels = options.copc.as_ref().map_or(0, |_| Copc::memory(count as usize) + 32 * count);
+    let rows = if reader.cloud().is_some() { 0 } else { CONVERTED * count * width(reader) as u64 };
+    rows + levels
+}
+
+/// Returns the bytes in the folder of the run for `count` chosen rows and, if they are written, their records.
+pub(crate) fn bytes(work: &Work<'_>, outputs: &Outputs<'_>, count: u64) -> u64 {
+    let levels = outputs.points.is_some_and(|(_, options)| options.copc.is_some());
+    let list = LISTED * (1 + usize::from(work.job.sorted) + usize::from(levels));
+    let records = outputs.points.filter(|_| work.reader.cloud().is_none());
+    let record = records.map_or(0, |_| PAIR + ROW + width(work.reader));
+    count * (LOGGED + list + record) as u64
 }
 
 /// Returns the approximate bytes of a stored row.
@@ -55,12 +87,29 @@ fn width(reader: &Reader) -> usize {
 pub(crate) fn outputs(
     work: &Work<'_>,
     outputs: &Outputs<'_>,
-    count: u64,
+    found: Found,
     chosen: InputPoints<'_>,
     check_canceled: CheckCanceled<'_>,
 ) -> Result<Vec<String>, Error> {
-    let path = work.folder.file("rows");
-    list(&path, chosen)?;
+    let (path, count) = (work.folder.file("rows"), found.count);
+    let leveled =
+        outputs.points.and_then(|(to, options)| Some((to, options, options.copc.as_ref()?)));
+    let distances = leveled.map(|_| work.folder.file("distances"));
+    list(&path, distances.as_deref(), chosen)?;
+    let warnings = match (leveled, &distances) {
+        (Some((to, options, copc)), Some(distances)) => {
+            let distances: Vec<f64> = all(distances, count, f64::from_bits)?;
+            let levels = levels(copc, &distances, found.error);
+            Some(leveled_points(
+                work,
+                (to, &options.clone().copc(levels)),
+                &path,
+                count,
+                check_canceled,
+            )?)
+        }
+        _ => None,
+    };
     if work.job.sorted {
         let sorted = work.folder.file("rows-sorted");
         sort_rows(&path, &sorted, work.reader.len(), work.shares.sorting)?;
@@ -70,7 +119,9 @@ pub(crate) fn outputs(
         let mut rows = List::open(&path)?;
         write_indices_in_blocks(indices, count, || rows.next())?;
     }
-    let Some((to, options)) = outputs.points else { return Ok(Vec::new()) };
+    let (None, Some((to, options))) = (&warnings, outputs.points) else {
+        return Ok(warnings.unwrap_or_default());
+    };
     if let Some(cloud) = work.reader.cloud() {
         return whole(cloud, &path, to, options);
     }
@@ -78,11 +129,7 @@ pub(crate) fn outputs(
     let copies = work.reader.copies_rows(to, options)?;
     let blocks = !copies && count > 0 && work.reader.writes_blocks(to, options)?;
     if !copies && !blocks {
-        let needed = CONVERTED * count * width as u64;
-        if needed > work.shares.converting {
-            let total = memory::least_converting(work.reader.held(), needed);
-            return Err(Error::converting(work.reader.name(), total, work.job.memory));
-        }
+        work.check_assembled(options, count)?;
     }
     let sorting = match blocks {
         // A range is written at a time.
@@ -102,7 +149,7 @@ pub(crate) fn outputs(
         return work.reader.write_blocks(to, options, counts, read_range);
     }
     let mut range = 0;
-    let mut next = || {
+    let next = || {
         let found = (range < records.ranges()).then(|| read_range(range)).transpose()?;
         range += 1;
         Ok::<_, Error>(found)
@@ -110,13 +157,74 @@ pub(crate) fn outputs(
     if copies {
         return work.reader.write_stored(to, options, count, next);
     }
-    let mut all = fallible::with_capacity(count as usize * width);
-    while let Some(more) = next()? {
-        fallible::extend(&mut all, more);
-    }
-    let cloud = work.reader.some(all, work.shares.readers)?;
+    let cloud = work.assemble(&records, (count, width), check_canceled)?;
     let rows: Vec<usize> = fallible::collected(0..cloud.len());
     Ok(farpoint_io::write(to, &cloud, &rows, options)?)
+}
+
+impl Work<'_> {
+    /// Returns an error if there is not enough memory to write `count` rows at once.
+    fn check_assembled(&self, options: &WriteOptions, count: u64) -> Result<(), Error> {
+        let needed = assembled(self.reader, options, count);
+        if needed <= self.shares.converting {
+            return Ok(());
+        }
+        let total = memory::least_converting(self.reader.held(), needed);
+        Err(Error::converting(self.reader.name(), total, self.job.memory))
+    }
+
+    /// Returns the cloud of all records, of about `width` bytes each.
+    fn assemble(
+        &self,
+        records: &Records,
+        (count, width): (u64, usize),
+        check_canceled: CheckCanceled<'_>,
+    ) -> Result<Cloud, Error> {
+        let mut all = fallible::with_capacity(count as usize * width);
+        for range in 0..records.ranges() {
+            check_canceled()?;
+            fallible::extend(&mut all, records.range(range)?);
+        }
+        Ok(self.reader.some(all, self.shares.readers)?)
+    }
+}
+
+/// Writes COPC, whose levels are built of all chosen rows at once. The cloud of these has the order of the input, which
+/// is that of the points of a node.
+fn leveled_points(
+    work: &Work<'_>,
+    (to, options): (&Path, &WriteOptions),
+    list: &Path,
+    count: u64,
+    check_canceled: CheckCanceled<'_>,
+) -> Result<Vec<String>, Error> {
+    work.check_assembled(options, count)?;
+    let mut rows: Vec<usize> = all(list, count, |row| row as usize)?;
+    if let Some(cloud) = work.reader.cloud() {
+        return Ok(farpoint_io::write(to, cloud, &rows, options)?);
+    }
+    let mut order: Vec<u32> = fallible::collected(0..rows.len() as u32);
+    order.par_sort_unstable_by_key(|&k| rows[k as usize]);
+    let (width, sorting) = (width(work.reader), work.shares.sorting / 2);
+    let mut by_row = Rows::new(work.reader, &work.folder.file("by-row"), count, sorting)?;
+    for (place, &k) in order.iter().enumerate() {
+        by_row.push(rows[k as usize] as u64)?;
+        rows[k as usize] = place;
+    }
+    drop(order);
+    let (readers, records) = (work.shares.readers, work.folder.file("records"));
+    let records = by_row.fetch(&records, width, sorting, readers, check_canceled)?;
+    let cloud = work.assemble(&records, (count, width), check_canceled)?;
+    Ok(farpoint_io::write(to, &cloud, &rows, options)?)
+}
+
+/// Reads all numbers of a list.
+fn all<T>(path: &Path, count: u64, number: impl Fn(u64) -> T) -> Result<Vec<T>, Error> {
+    let (mut numbers, mut list) = (fallible::with_capacity(count as usize), List::open(path)?);
+    while let Some(more) = list.next()? {
+        fallible::extend(&mut numbers, more.into_iter().map(&number));
+    }
+    Ok(numbers)
 }
 
 /// Writes the rows of a cloud in memory.
@@ -126,20 +234,20 @@ fn whole(
     to: &Path,
     options: &WriteOptions,
 ) -> Result<Vec<String>, Error> {
-    let (mut rows, mut list) = (Vec::new(), List::open(list)?);
-    while let Some(more) = list.next()? {
-        fallible::extend(&mut rows, more.into_iter().map(|row| row as usize));
-    }
+    let rows: Vec<usize> = all(list, 0, |row| row as usize)?;
     Ok(farpoint_io::write(to, cloud, &rows, options)?)
 }
 
-/// Writes the chosen rows, 8 bytes each, to a file of their own.
-fn list(path: &Path, chosen: InputPoints<'_>) -> Result<(), Error> {
+/// Writes the chosen rows, 8 bytes each, to a file of their own, and their distances to another one if requested.
+fn list(path: &Path, distances: Option<&Path>, chosen: InputPoints<'_>) -> Result<(), Error> {
     let failed = |source| Error::written(path, source);
-    let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+    let create = |path: &Path| File::create(path).map(BufWriter::new).map_err(failed);
+    let (mut out, mut far) = (create(path)?, distances.map(create).transpose()?);
     let mut write_error = None;
-    let result = chosen(&mut |key| {
-        out.write_all(&key.index().to_le_bytes()).map_err(|source| {
+    let result = chosen(&mut |row, distance| {
+        let distance = far.as_mut().map(|out| out.write_all(&distance.to_le_bytes()));
+        let done = distance.unwrap_or(Ok(())).and_then(|()| out.write_all(&row.to_le_bytes()));
+        done.map_err(|source| {
             write_error = Some(failed(source));
             farpoint_tiles::Error::Mismatch("the list of rows cannot be written".into())
         })
@@ -148,7 +256,7 @@ fn list(path: &Path, chosen: InputPoints<'_>) -> Result<(), Error> {
         Some(error) => Err(error),
         None => {
             result?;
-            out.flush().map_err(failed)
+            far.as_mut().map_or(Ok(()), Write::flush).and_then(|()| out.flush()).map_err(failed)
         }
     }
 }

@@ -166,3 +166,22 @@ fn a_full_disk_is_said() {
     assert!(text.contains("log: ") && text.contains("written") && text.contains("full"), "{text}");
     assert!(!place.path("o.ply").exists());
 }
+
+#[test]
+fn a_disk_without_room_is_refused_before_it_is_written_to() {
+    let place = Place::new();
+    let run = |free| {
+        let mut job = place.job.clone();
+        job.sizes.free = Some(free);
+        place.run(&job, usize::MAX)
+    };
+    // An extent of 1 MiB for each of at least 4 tiles, and their points.
+    let error = run(4 << 20).unwrap_err();
+    unusable(&error, "spool", &["needs about ", " MiB here, 4 MiB are free", "--spool"]);
+    assert!(!place.path("spool").join("points").exists() && !place.path("o.ply").exists());
+    let text = error.to_string();
+    let needed =
+        text.split_once("about ").unwrap().1.split_once(" MiB").unwrap().0.parse::<u64>().unwrap();
+    let spooled = run(needed << 20).unwrap().spooled;
+    assert!((4 << 20..needed << 20).contains(&spooled), "{spooled}");
+}

@@ -42,12 +42,31 @@ pub(super) fn common(readers: &[Reader], warnings: &mut Vec<String>) -> Result<O
     Ok(Some(crs.clone()))
 }
 
+/// Returns the unit of all texts whose columns state one.
+///
+/// # Errors
+/// If two state different ones.
+pub(super) fn common_unit(readers: &[Reader]) -> Result<Option<f64>, Error> {
+    let mut stated = readers.iter().filter_map(|reader| Some((reader, reader.head().unit?)));
+    let Some((first, unit)) = stated.next() else { return Ok(None) };
+    match stated.find(|(_, other)| *other != unit) {
+        None => Ok(Some(unit)),
+        Some((reader, other)) => {
+            let what = format!("is in units of {other} m, and {} of {unit} m", first.name());
+            Err(Error::merge(reader.name(), &what, "convert one to the unit of the other"))
+        }
+    }
+}
+
 /// Returns whether two systems are equal, by their codes, or else by all that is stated.
 fn same(a: &Crs, b: &Crs) -> bool {
     let text = |crs: &Crs| {
         let wkt = crs.wkt.as_deref().unwrap_or_default();
         wkt.chars().filter(|c| !c.is_whitespace()).collect::<String>()
     };
+    if a.vertical.is_some() && b.vertical.is_some() && a.vertical != b.vertical {
+        return false;
+    }
     match (a.epsg, b.epsg) {
         (Some(a), Some(b)) => a == b,
         _ => a.name == b.name && text(a) == text(b),

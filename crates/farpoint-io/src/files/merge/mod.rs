@@ -135,6 +135,7 @@ struct Plan {
 fn plan(readers: &[Reader], name: &str) -> Result<Plan, Error> {
     let mut warnings = Vec::new();
     let crs = crs::common(readers, &mut warnings)?;
+    let unit = crs::common_unit(readers)?;
     for reader in readers {
         let more = reader.warnings().iter().map(|warning| format!("{}: {warning}", reader.name()));
         // Warnings name their file; the name of all precedes them.
@@ -146,7 +147,7 @@ fn plan(readers: &[Reader], name: &str) -> Result<Plan, Error> {
     }
     if readers.iter().all(|reader| same_layout(&readers[0], reader)) {
         let head = readers[0].head().clone();
-        let head = crate::Cloud { crs, warnings, ..head };
+        let head = crate::Cloud { crs, unit, warnings, ..head };
         let stride = readers[0].stride().unwrap_or(0);
         let layout = Layout { head, rows: Storage::Stride(0), count: 0, stride, bounds: None };
         return Ok(Plan {
@@ -154,7 +155,9 @@ fn plan(readers: &[Reader], name: &str) -> Result<Plan, Error> {
             recipes: readers.iter().map(|_| Box::new(Same) as Box<dyn Recipe>).collect(),
         });
     }
-    columns::plan(readers, crs, warnings)
+    let mut plan = columns::plan(readers, crs, warnings)?;
+    plan.layout.head.unit = unit;
+    Ok(plan)
 }
 
 /// Returns whether rows of both have the same layout.

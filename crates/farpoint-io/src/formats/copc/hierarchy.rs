@@ -5,10 +5,8 @@ use std::collections::HashMap;
 
 /// Bytes of an entry.
 const ENTRY: usize = 32;
-/// Levels of a page.
-const LEVELS: u32 = 4;
-/// Fewer nodes are in one page.
-const ONE_PAGE: usize = 50;
+/// Largest number of entries of a page: 19 KB, and four full levels.
+pub(super) const PAGE: usize = 600;
 
 /// A node and the place of its points in the file, which is ignored without points.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,36 +26,62 @@ pub(super) struct Pages {
 /// Builds the pages of entries sorted from coarse to fine; `start` is their offset in the file.
 ///
 /// The root page comes first, as some readers expect. The entry of a node at the top of another page is
-/// in that page; its entry in the parent page points to the page. A node without children needs no page
-/// of its own.
+/// in that page; its entry in the parent page points to the page.
 pub(super) fn pages(entries: &[Entry], start: u64) -> Pages {
-    let mut inner: HashMap<(u32, [u32; 3]), bool> = HashMap::with_capacity(entries.len());
-    for Entry { key, .. } in entries.iter().rev() {
-        inner.entry((key.level, key.cell)).or_default();
-        if key.level > 0 {
-            let above = key.parent();
-            inner.insert((above.level, above.cell), true);
-        }
-    }
-    let starts_page = |key: Key| {
-        let boundary = key.level > 0 && key.level.is_multiple_of(LEVELS);
-        boundary && entries.len() >= ONE_PAGE && inner[&(key.level, key.cell)]
-    };
-    // Pages by their top node. Coarse comes before fine, so that the page which points to another one is there first.
-    let mut numbers: HashMap<(u32, [u32; 3]), usize> = HashMap::new();
+    let parents = parents(entries);
+    let tops = tops(&parents);
+    // The page of each node. Coarse comes before fine, so that a page is there before those that it points to.
+    let mut numbers: Vec<usize> = Vec::with_capacity(entries.len());
     let mut pages: Vec<Vec<PageEntry>> = vec![Vec::new()];
-    for entry in entries {
-        let (key, next) = (entry.key, pages.len());
-        let page = numbers.get(&top_of(key)).copied().unwrap_or(0);
-        if starts_page(key) {
-            numbers.insert((key.level, key.cell), next);
-            pages[page].push(PageEntry::Page(key, next));
-            pages.push(vec![PageEntry::Node(*entry)]);
-        } else {
-            pages[page].push(PageEntry::Node(*entry));
+    for (i, entry) in entries.iter().enumerate() {
+        let mut page = numbers.get(parents[i]).copied().unwrap_or(0);
+        if tops[i] {
+            let next = pages.len();
+            pages[page].push(PageEntry::Page(entry.key, next));
+            pages.push(Vec::new());
+            page = next;
         }
+        pages[page].push(PageEntry::Node(*entry));
+        numbers.push(page);
     }
     lay_out(&pages, start)
+}
+
+/// Returns the index of the parent of each entry; that of the root is its own.
+fn parents(entries: &[Entry]) -> Vec<usize> {
+    let mut indices: HashMap<(u32, [u32; 3]), usize> = HashMap::with_capacity(entries.len());
+    let parent = |(i, entry): (usize, &Entry)| {
+        let key = entry.key;
+        indices.insert((key.level, key.cell), i);
+        let above = if key.level > 0 { key.parent() } else { key };
+        indices.get(&(above.level, above.cell)).copied().unwrap_or(0)
+    };
+    entries.iter().enumerate().map(parent).collect()
+}
+
+/// Returns whether each node is at the top of a page of its own: the fewest pages of at most [`PAGE`] entries.
+///
+/// From fine to coarse, a node takes the subtrees of its children into its page and, where they are too many, leaves
+/// out the largest (Kundu and Misra, 1977).
+fn tops(parents: &[usize]) -> Vec<bool> {
+    let mut tops = vec![false; parents.len()];
+    // Entries of the subtree of each child, as far as it is in the page of the child.
+    let mut children: Vec<Vec<(usize, usize)>> = vec![Vec::new(); parents.len()];
+    for i in (0..parents.len()).rev() {
+        let mut below = std::mem::take(&mut children[i]);
+        below.sort_unstable();
+        let mut size = 1 + below.iter().map(|(size, _)| size).sum::<usize>();
+        while size > PAGE {
+            let Some((largest, child)) = below.pop() else { break };
+            tops[child] = true;
+            // The entry that points to the page stays.
+            size -= largest - 1;
+        }
+        if i > 0 {
+            children[parents[i]].push((size, i));
+        }
+    }
+    tops
 }
 
 /// Content of an entry of a page.
@@ -65,15 +89,6 @@ enum PageEntry {
     Node(Entry),
     /// A page of this number.
     Page(Key, usize),
-}
-
-/// Returns the top of the page that holds a node, or points to its own: the ancestor at the last boundary above it.
-fn top_of(key: Key) -> (u32, [u32; 3]) {
-    let up = match key.level % LEVELS {
-        0 => LEVELS.min(key.level),
-        up => up,
-    };
-    (key.level - up, key.cell.map(|at| at >> up))
 }
 
 fn lay_out(pages: &[Vec<PageEntry>], start: u64) -> Pages {

@@ -28,7 +28,7 @@ impl Key {
     pub(super) const ROOT: Key = Key { level: 0, cell: [0; 3] };
 
     /// Returns one of the eight below it.
-    fn child(self, octant: usize) -> Key {
+    pub(super) fn child(self, octant: usize) -> Key {
         let bit = |axis: usize| (octant >> axis & 1) as u32;
         Key { level: self.level + 1, cell: std::array::from_fn(|a| 2 * self.cell[a] + bit(a)) }
     }

@@ -9,6 +9,7 @@ mod extended;
 mod hierarchy;
 mod info;
 mod levels;
+mod order;
 mod spacing;
 #[cfg(test)]
 mod tests;
@@ -28,7 +29,7 @@ const MIN_NODE_POINTS: usize = 100;
 const MAX_NODE_POINTS: usize = 10_000_000;
 
 /// Levels of COPC from points in farthest-first order. The rows that are written are in that order, with a distance
-/// each; in the file they are put into nodes, and in a node into the order of the input.
+/// each; in the file they are put into nodes, and in a node into the order that compresses best.
 ///
 /// ```
 /// use farpoint_io::Copc;

@@ -1,8 +1,9 @@
 //! The guarantees of the levels, on clouds of every kind: coverage, cells, counts.
 
 use super::cube::{Cube, DEEPEST};
-use super::hierarchy::{Entry, pages};
+use super::hierarchy::{Entry, PAGE, pages};
 use super::levels::{Key, Levels};
+use super::order::hilbert;
 use super::spacing::Ordered;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -220,13 +221,13 @@ fn places_that_are_rounded_to_one_make_no_nodes_of_their_own() {
 /// Offset, bytes and points of each node.
 type Found = HashMap<(u32, [u32; 3]), [u64; 3]>;
 
-/// Walks the pages, as a reader does; returns the entries and the number of pages.
-fn walked(bytes: &[u8], start: u64, root: u64) -> (Found, usize) {
+/// Walks the pages, as a reader does; returns the entries and the length of each page.
+fn walked(bytes: &[u8], start: u64, root: u64) -> (Found, Vec<usize>) {
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    let (mut found, mut pages, mut remaining) = (HashMap::new(), 0, vec![(start, root)]);
+    let (mut found, mut pages, mut remaining) = (HashMap::new(), Vec::new(), vec![(start, root)]);
     while let Some((from, length)) = remaining.pop() {
-        pages += 1;
+        pages.push(length as usize / 32);
         for at in ((from - start) as usize..(from - start + length) as usize).step_by(32) {
             let key = (number(at), [number(at + 4), number(at + 8), number(at + 12)]);
             let (offset, size) = (long(at + 16), u64::from(number(at + 24)));
@@ -242,30 +243,70 @@ fn walked(bytes: &[u8], start: u64, root: u64) -> (Found, usize) {
     (found, pages)
 }
 
+/// Entries of nodes, whose numbers are those of their places in the file.
+fn numbered(keys: &[Key]) -> Vec<Entry> {
+    let entry =
+        |(i, key): (u64, &Key)| Entry { key: *key, offset: 1000 * i, bytes: i + 1, points: 7 + i };
+    (0..).zip(keys).map(entry).collect()
+}
+
+/// Returns the nodes of a tree, level by level; each of the levels has those children of the last that are in the tree.
+fn tree(levels: u32, mut is_in: impl FnMut(Key) -> bool) -> Vec<Key> {
+    let (mut keys, mut above) = (Vec::new(), vec![Key::ROOT]);
+    for _ in 0..=levels {
+        keys.extend(&above);
+        let children = above.iter().flat_map(|key| (0..8).map(|octant| key.child(octant)));
+        above = children.filter(|child| is_in(*child)).collect();
+    }
+    keys
+}
+
 #[test]
 fn pages_hold_every_node_once_and_start_with_the_root() {
-    // A chain of nine levels with eight children each, and a full tree of three.
-    let mut keys = vec![Key::ROOT];
-    for level in 1..=9u32 {
-        let children =
-            (0..8).map(|octant: u32| Key { level, cell: [0, 1, 2].map(|a| octant >> a & 1) });
-        keys.extend(children);
-    }
+    let chain = tree(9, |key| key.parent().cell == [0; 3]);
+    let sheet = tree(6, |key| key.cell[2] == 0);
     let small = vec![Key::ROOT, Key { level: 1, cell: [1, 0, 0] }];
-    for (keys, expected_pages) in [(keys, 3), (small, 1)] {
-        let entry = |(i, key): (usize, &Key)| Entry {
-            key: *key,
-            offset: 1000 * i as u64,
-            bytes: i as u64 + 1,
-            points: 7 + i as u64,
-        };
-        let entries: Vec<Entry> = keys.iter().enumerate().map(entry).collect();
+    let cases =
+        [(small, 1), (chain, 1), (tree(3, |_| true), 1), (tree(4, |_| true), 8), (sheet, 16)];
+    for (keys, expected_pages) in cases {
+        let entries = numbered(&keys);
         let made = pages(&entries, 12_345);
-        let (found, number) = walked(&made.bytes, 12_345, made.root);
-        assert_eq!((found.len(), number), (entries.len(), expected_pages));
+        let (found, lengths) = walked(&made.bytes, 12_345, made.root);
+        assert_eq!((found.len(), lengths.len()), (entries.len(), expected_pages));
+        assert!(lengths.iter().all(|&length| length <= PAGE), "{lengths:?}");
         for Entry { key, offset, bytes, points } in entries {
             assert_eq!(found[&(key.level, key.cell)], [offset, bytes, points]);
         }
         assert_eq!(made.bytes[..16], [0; 16], "the root comes first");
     }
+}
+
+#[test]
+fn pages_of_an_uneven_tree_hold_hundreds_of_nodes() {
+    let mut state = 3;
+    let keys = tree(9, |_| random(&mut state) < 0.45);
+    let made = pages(&numbered(&keys), 0);
+    let (found, lengths) = walked(&made.bytes, 0, made.root);
+    assert_eq!(found.len(), keys.len());
+    assert!(keys.len() > 5000, "{}", keys.len());
+    assert!(keys.len() / lengths.len() > PAGE / 3, "{} nodes, {lengths:?}", keys.len());
+}
+
+#[test]
+fn a_hilbert_curve_goes_from_cell_to_neighbor() {
+    for bits in 0..4u32 {
+        let side = 1u32 << bits;
+        let cells = (0..side.pow(3)).map(|i| [i % side, i / side % side, i / side / side]);
+        let mut curve: Vec<_> = cells.map(|cell| (hilbert(cell, bits), cell)).collect();
+        curve.sort_unstable();
+        for (place, (code, _)) in curve.iter().enumerate() {
+            assert_eq!(*code, place as u64);
+        }
+        for pair in curve.windows(2) {
+            let steps: u32 = (0..3).map(|axis| pair[0].1[axis].abs_diff(pair[1].1[axis])).sum();
+            assert_eq!(steps, 1, "{pair:?}");
+        }
+    }
+    // All bits are used, without overflow.
+    assert!(hilbert([(1 << 21) - 1; 3], 21) < 1 << 63);
 }

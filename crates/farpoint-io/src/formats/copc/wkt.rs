@@ -40,7 +40,7 @@ pub(super) fn state(
         let missing = "no coordinate system is stated; --crs-wkt FILE sets one";
         return warnings.push(missing.into());
     };
-    match crs.known_wkt().filter(|text| text.len() <= LONGEST) {
+    match crs.known_wkt(warnings).filter(|text| text.len() <= LONGEST) {
         Some(text) => push(header, &text),
         None => warnings.push(format!(
             "the coordinate system ({}) is not known as well-known text and is left out; \

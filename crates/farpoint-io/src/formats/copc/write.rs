@@ -5,7 +5,7 @@ use super::hierarchy::{self, Entry};
 use super::info::{self, Info};
 use super::levels::{Key, Levels, Node};
 use super::spacing::Ordered;
-use super::{Copc, extended, wkt};
+use super::{Copc, extended, order, wkt};
 use crate::WriteOptions;
 use crate::bytes::memory;
 use crate::bytes::panics::catch_panic;
@@ -57,7 +57,7 @@ pub(crate) fn write(
     };
     let mut levels = Levels::new(&ordered, grid.cube.side, copc.node_points);
     drop(cells);
-    // In a chunk the rows have the order of the input, which compresses best.
+    // From ranks to records, in the order of the input.
     parallel::each(levels.nodes.iter_mut(), |Node { points, .. }| {
         points.iter_mut().for_each(|point| *point = places[*point as usize]);
         points.sort_unstable();
@@ -107,13 +107,17 @@ fn ranks(points: usize, rows: &[usize]) -> Result<Vec<u32>, ParseError> {
 /// Returns the minimum and maximum GPS time; zeros without one.
 fn times(records: &[u8], header: &LasHeader) -> [f64; 2] {
     let stride = usize::from(header.raw.point_data_record_length);
-    let time = |record: &[u8]| record[TIME..].first_chunk().map_or(0.0, |b| f64::from_le_bytes(*b));
     let none = [f64::INFINITY, f64::NEG_INFINITY];
     let wider = |[low, high]: [f64; 2], time: f64| [low.min(time), high.max(time)];
     let of_block = |block: &[u8]| block.chunks_exact(stride).map(time).fold(none, wider);
     let found = parallel::map(records.chunks(stride << 13), of_block);
     let found = found.into_iter().fold(none, |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
     if found[0] <= found[1] { found } else { [0.0; 2] }
+}
+
+/// Returns the GPS time of a record.
+pub(super) fn time(record: &[u8]) -> f64 {
+    record[TIME..].first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes))
 }
 
 fn assemble(
@@ -193,14 +197,7 @@ fn compressed(
         cursor.set_position(start);
         let mut laz =
             ParLasZipCompressor::new(cursor, vlr.clone()).map_err(|e| failed(e.to_string()))?;
-        let chunk = |node: &Node| {
-            let mut chunk = Vec::with_capacity(node.points.len() * stride);
-            for &point in &node.points {
-                let at = point as usize * stride;
-                chunk.extend_from_slice(&records[at..at + stride]);
-            }
-            chunk
-        };
+        let chunk = |node: &Node| order::smallest(records, stride, &node.points, &vlr);
         let filled: Vec<&Node> = nodes.iter().filter(|node| !node.points.is_empty()).collect();
         let chunks = filled.into_par_iter().with_max_len(1).map(chunk);
         laz.compress_chunks(chunks).map_err(|e| failed(e.to_string()))?;

@@ -1,6 +1,7 @@
 //! Summary of the scans in the header of an E57 file.
 
-use super::{Kind, Reader, SCAN, attribute_name, described, e57_error, scale};
+use super::attributes::{joined, number_type};
+use super::{Reader, SCAN, attribute_name, described, e57_error, scale};
 use crate::bytes::panics::catch_panic;
 use crate::cloud::Field;
 use crate::cloud::column::NumberType;
@@ -8,7 +9,7 @@ use crate::cloud::crs::Crs;
 use crate::cloud::summary::Summary;
 use crate::error::ParseError;
 use crate::format::Format;
-use ::e57::PointCloud;
+use ::e57::{PointCloud, RecordDataType};
 use std::fs::File;
 
 /// Reads the description of the scans, not their points.
@@ -33,18 +34,18 @@ pub(crate) fn summary(file: &mut File) -> Result<Summary, ParseError> {
 /// Returns the attributes of all scans, with their types if no value is missing.
 fn fields(scans: &[PointCloud]) -> Vec<Field> {
     let field = |name: &str, kind| Field { name: name.to_owned(), kind, count: 1 };
-    let mut kinds: Vec<(String, Kind)> = Vec::new();
+    let mut kinds: Vec<(String, RecordDataType)> = Vec::new();
     for record in scans.iter().flat_map(|scan| &scan.prototype) {
         let Some(name) = attribute_name(&record.name) else { continue };
-        let kind = Kind::from_record_type(&record.data_type);
+        let kind = &record.data_type;
         match kinds.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, known)) => *known = known.joined(kind),
-            None => kinds.push((name, kind)),
+            Some((_, known)) => *known = joined(known, kind),
+            None => kinds.push((name, kind.clone())),
         }
     }
     let coordinates = ["x", "y", "z"].map(|name| field(name, NumberType::F64));
     let mut fields = Vec::from(coordinates);
-    fields.extend(kinds.iter().map(|(name, kind)| field(name, kind.scalar())));
+    fields.extend(kinds.iter().map(|(name, kind)| field(name, number_type(kind))));
     if scans.len() > 1 {
         fields.push(field(
             SCAN,

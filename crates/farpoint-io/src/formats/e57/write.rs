@@ -1,47 +1,41 @@
 //! Writing E57: one scan, whose coordinates stay integers if the input has a scale.
 
 use super::STATE;
+use super::names::{named, satisfied};
+use super::place::Pose;
 use crate::WriteOptions;
 use crate::bytes::panics::catch_panic;
 use crate::cloud::Cloud;
-use crate::cloud::column::{Attribute, Column, NumberType};
-use crate::cloud::header::Header;
+use crate::cloud::column::{Column, NumberType};
+use crate::cloud::header::{E57Header, Header};
 use crate::cloud::precision::output_coordinates;
 use crate::conversion::{self, Target};
 use crate::error::ParseError;
 use crate::error::untrusted::fits_xml;
 use crate::formats::las;
-use ::e57::{E57Writer, Extension, Record, RecordDataType, RecordName, RecordValue};
-use std::collections::HashSet;
+use ::e57::{
+    E57Writer, Extension, IntensityLimits, PointCloud, PointCloudWriter, Record, RecordDataType,
+    RecordName, RecordValue,
+};
 use std::hash::Hasher;
 use std::io::Cursor;
 
 /// The extension for normals, and one for attributes outside the standard.
-const NORMALS: (&str, &str) = ("nor", "http://www.libe57.org/E57_NOR_surface_normals.txt");
-const OTHERS: (&str, &str) = ("farpoint", "https://github.com/farpoint/farpoint/attributes");
-/// Values are at least a byte wide: the first packet that the crate writes holds only whole bytes, and its reader
-/// takes one without a whole point for the end.
-const BYTE: i64 = 255;
+pub(super) const NORMALS: (&str, &str) =
+    ("nor", "http://www.libe57.org/E57_NOR_surface_normals.txt");
+pub(super) const OTHERS: (&str, &str) =
+    ("farpoint", "https://github.com/farpoint/farpoint/attributes");
 /// The state of a point without a position.
 const INVALID: i64 = 2;
-/// Fewer states are less than a byte, which the crate's reader takes for the end, too: such points keep NaN.
-const STATES_A_BYTE: usize = 4;
 /// Bytes of a packet for the values of its points, and bytes per column besides: the length of its part, and the rest
 /// of a byte.
 const PACKET: u64 = u16::MAX as u64 - 506;
 const PACKET_COLUMN: u64 = 3;
 
 /// A column with its place in the file.
-struct Stored {
-    record: Record,
-    values: Values,
-}
-
-enum Values {
-    /// Unchanged numbers.
-    Plain(Column),
-    /// Multiples of a scale, counted from an offset.
-    Steps { column: Column, scale: f64, offset: f64 },
+pub(super) struct Stored {
+    pub(super) record: Record,
+    pub(super) column: Column,
 }
 
 /// Writes the rows.
@@ -51,25 +45,48 @@ pub(crate) fn write(
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, ParseError> {
-    if cloud.crs().and_then(|crs| crs.meters).is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
+    if cloud.meters_per_unit().is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
         warnings
             .push("E57 coordinates are in meters; the values stay in the unit of the input".into());
     }
-    let mut attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
-    let mut all = axes(cloud, rows, options, warnings);
-    let state_column =
-        attributes.iter().position(|a| a.name == STATE && a.column.whole_within(0.0, 2.0));
-    let states = invalid(&all, state_column.map(|i| &attributes[i].column));
-    if let Some(states) = states.filter(|states| states.len() >= STATES_A_BYTE) {
-        state_column.map(|i| attributes.remove(i));
-        all.iter_mut().for_each(|axis| axis.clear(&states));
-        let states = Column::U8(states);
-        all.push(plain(RecordName::CartesianInvalidState, (0, INVALID), states));
-    }
-    all.extend(named(attributes));
+    let input = match &cloud.header {
+        Header::E57(header) => Some(&**header),
+        _ => None,
+    };
+    let mut attributes = match input {
+        Some(_) => cloud.attributes(rows, warnings),
+        None => conversion::attributes(cloud, rows, Target::E57, warnings),
+    };
+    let local = input.filter(|_| options.precision.is_none()).and_then(|h| local(cloud, rows, h));
+    let scan = input.and_then(|header| header.scan.clone());
+    let posed = local.is_some();
+    let mut all = match local {
+        Some(axes) => axes,
+        None => axes(cloud, rows, options, warnings),
+    };
+    let state = attributes.iter().position(|a| a.name == STATE && a.column.whole_within(0.0, 2.0));
+    let state = state.map(|i| attributes.remove(i).column);
+    // Some readers expect the states of all points.
+    let states = states(cloud, rows, state.as_ref());
+    all.iter_mut().for_each(|axis| axis.clear(&states));
+    let data_type = RecordDataType::Integer { min: 0, max: INVALID };
+    let record = Record { name: RecordName::CartesianInvalidState, data_type };
+    all.push(Stored { record, column: Column::U8(states) });
+    all.extend(named(attributes, input));
+    satisfied(&mut all);
     check_packet(&all)?;
-    let wkt = wkt(cloud, warnings);
-    catch_panic("the points cannot be written", || written(wkt, &all, rows.len()))
+    let about = About { wkt: wkt(cloud, warnings), scan: scan.unwrap_or_default(), posed };
+    let known = input.map_or(&[][..], |header| &header.extensions);
+    catch_panic("the points cannot be written", || written(about, known, &all, rows.len()))
+}
+
+/// Facts in the header of the file.
+struct About {
+    wkt: Option<String>,
+    /// The scan of the input.
+    scan: PointCloud,
+    /// The coordinates are those before the pose of the scan.
+    posed: bool,
 }
 
 /// Refuses columns of which not one row fits into a packet: the crate would write packets without end.
@@ -97,7 +114,7 @@ fn bits(kind: &RecordDataType) -> u64 {
 /// Returns the coordinate system, unless XML cannot hold its text.
 fn wkt(cloud: &Cloud, warnings: &mut Vec<String>) -> Option<String> {
     let crs = cloud.crs()?;
-    let wkt = crs.wkt.clone()?;
+    let wkt = crs.known_wkt(warnings)?.into_owned();
     if fits_xml(&wkt) {
         return Some(wkt);
     }
@@ -108,22 +125,34 @@ fn wkt(cloud: &Cloud, warnings: &mut Vec<String>) -> Option<String> {
     None
 }
 
-fn written(wkt: Option<String>, all: &[Stored], count: usize) -> Result<Vec<u8>, ParseError> {
+fn written(
+    about: About,
+    known: &[Extension],
+    all: &[Stored],
+    count: usize,
+) -> Result<Vec<u8>, ParseError> {
     let write_error =
         |error: ::e57::Error| ParseError::new(error.to_string()).fix("write PLY or LAZ");
     let id = identity(all, count);
     let mut bytes = Cursor::new(Vec::new());
     let mut file = E57Writer::new(&mut bytes, &format!("{{{id}-file}}")).map_err(write_error)?;
-    for (name, url) in [NORMALS, OTHERS] {
-        let uses = |stored: &&Stored| matches!(&stored.record.name, RecordName::Unknown { namespace, .. } if namespace == name);
-        if all.iter().any(|stored| uses(&stored)) {
-            file.register_extension(Extension::new(name, url)).map_err(write_error)?;
+    let ours = [NORMALS, OTHERS].map(|(name, url)| Extension::new(name, url));
+    for (i, extension) in known.iter().chain(&ours).enumerate() {
+        let name = &extension.namespace;
+        let uses = |stored: &Stored| matches!(&stored.record.name, RecordName::Unknown { namespace, .. } if namespace == name);
+        let repeated = known.iter().take(i).any(|earlier| earlier.namespace == *name);
+        if !repeated && all.iter().any(uses) {
+            file.register_extension(extension.clone()).map_err(write_error)?;
         }
     }
-    file.set_coordinate_metadata(wkt);
+    file.set_coordinate_metadata(about.wkt);
     let prototype = all.iter().map(|stored| stored.record.clone()).collect();
     let mut scan =
         file.add_pointcloud(&format!("{{{id}-scan}}"), prototype).map_err(write_error)?;
+    describe(&mut scan, about.scan, about.posed);
+    if let Some(limits) = intensity_limits(all) {
+        scan.set_intensity_limits(Some(limits));
+    }
     for row in 0..count {
         scan.add_point(all.iter().map(|stored| stored.value(row)).collect())
             .map_err(write_error)?;
@@ -132,6 +161,51 @@ fn written(wkt: Option<String>, all: &[Stored], count: usize) -> Result<Vec<u8>,
     file.finalize().map_err(write_error)?;
     drop(file);
     Ok(bytes.into_inner())
+}
+
+/// Copies what is known about the scan of the input.
+fn describe(to: &mut PointCloudWriter<&mut Cursor<Vec<u8>>>, scan: PointCloud, posed: bool) {
+    let text = |text: Option<String>| text.filter(|text| fits_xml(text));
+    let identifiers = scan.original_guids.or(scan.guid.map(|guid| vec![guid]));
+    to.set_original_guids(identifiers.filter(|all| all.iter().all(|guid| fits_xml(guid))));
+    to.set_name(text(scan.name));
+    to.set_description(text(scan.description));
+    to.set_sensor_vendor(text(scan.sensor_vendor));
+    to.set_sensor_model(text(scan.sensor_model));
+    to.set_sensor_serial(text(scan.sensor_serial));
+    to.set_sensor_hw_version(text(scan.sensor_hw_version));
+    to.set_sensor_sw_version(text(scan.sensor_sw_version));
+    to.set_sensor_fw_version(text(scan.sensor_fw_version));
+    to.set_transform(scan.transform.filter(|_| posed));
+    to.set_acquisition_start(scan.acquisition_start);
+    to.set_acquisition_end(scan.acquisition_end);
+    to.set_temperature(scan.temperature);
+    to.set_humidity(scan.humidity);
+    to.set_atmospheric_pressure(scan.atmospheric_pressure);
+    if scan.color_limits.is_some() {
+        to.set_color_limits(scan.color_limits);
+    }
+}
+
+/// Returns the range of intensities, which some readers expect, if their type has none.
+fn intensity_limits(all: &[Stored]) -> Option<IntensityLimits> {
+    let stored = all.iter().find(|stored| stored.record.name == RecordName::Intensity)?;
+    let finite =
+        (0..stored.column.len()).map(|row| stored.column.get(row)).filter(|v| v.is_finite());
+    let range = finite.fold(None, |range: Option<[f64; 2]>, v| {
+        Some(range.map_or([v; 2], |[low, high]| [low.min(v), high.max(v)]))
+    });
+    let [low, high] = range?;
+    let [min, max] = match stored.record.data_type {
+        RecordDataType::Single { min: None, .. } | RecordDataType::Single { max: None, .. } => {
+            [low, high].map(|value| Some(RecordValue::Single(value as f32)))
+        }
+        RecordDataType::Double { min: None, .. } | RecordDataType::Double { max: None, .. } => {
+            [low, high].map(|value| Some(RecordValue::Double(value)))
+        }
+        _ => return None,
+    };
+    Some(IntensityLimits { intensity_min: min, intensity_max: max })
 }
 
 /// Returns a name that is equal for equal points.
@@ -149,14 +223,53 @@ fn identity(all: &[Stored], count: usize) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// The columns of x, y and z.
+const AXES: [RecordName; 3] =
+    [RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ];
+
+/// Returns the coordinates before the pose of the scan, in the number types of the input, if they give the same points.
+fn local(cloud: &Cloud, rows: &[usize], header: &E57Header) -> Option<Vec<Stored>> {
+    let kinds = header.axes.clone()?;
+    let pose = header.scan.as_ref().and_then(|scan| scan.transform.as_ref()).map(Pose::new);
+    let points: Vec<[f64; 3]> = rows.iter().map(|&row| cloud.coordinates.get(row)).collect();
+    let local: Vec<[f64; 3]> = match &pose {
+        Some(pose) => points.iter().map(|point| pose.moved_back(*point)).collect(),
+        None => points.clone(),
+    };
+    // Rounding to a step moves points that are not those of the input, such as centroids.
+    let step = kinds.iter().map(step).reduce(f64::max)?;
+    let axes: Vec<Stored> = AXES
+        .into_iter()
+        .zip(kinds)
+        .enumerate()
+        .map(|(axis, (name, data_type))| Stored {
+            column: Column::F64(local.iter().map(|point| point[axis]).collect()),
+            record: Record { name, data_type },
+        })
+        .collect();
+    let same = points.iter().enumerate().all(|(row, point)| {
+        let stored = [0, 1, 2].map(|axis| axes[axis].number(row));
+        let found = pose.as_ref().map_or(stored, |pose| pose.moved(stored));
+        found.iter().zip(point).all(|(a, b)| (a - b).abs() <= step || !b.is_finite())
+    });
+    same.then_some(axes)
+}
+
+/// Returns the distance of neighboring values; 0 for floating-point numbers.
+fn step(kind: &RecordDataType) -> f64 {
+    match kind {
+        RecordDataType::Integer { .. } => 1.0,
+        RecordDataType::ScaledInteger { scale, .. } => scale.abs(),
+        _ => 0.0,
+    }
+}
+
+/// Returns the columns of x, y and z.
 fn axes(
     cloud: &Cloud,
     rows: &[usize],
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Vec<Stored> {
-    let names = [RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ];
     let steps = match (&cloud.header, options.precision) {
         (Header::Las(header), None) => Some(las::transforms(&header.raw)),
         _ => None,
@@ -165,135 +278,37 @@ fn axes(
         Some(_) => std::array::from_fn(|axis| cloud.coordinates.axis(axis, rows)),
         None => output_coordinates(cloud, rows, options.precision, warnings).axes,
     };
-    let axes = names.into_iter().zip(columns).enumerate();
-    axes.map(|(axis, (name, column))| match steps.map(|steps| steps[axis]) {
-        Some((scale, offset)) => {
-            let n = |row: usize| ((column.get(row) - offset) / scale).round() as i64;
-            let min = (0..column.len()).map(n).min().unwrap_or(0);
-            let max = (0..column.len()).map(n).max().unwrap_or(0).max(min + BYTE);
-            let data_type = RecordDataType::ScaledInteger { min, max, scale, offset };
-            Stored {
-                record: Record { name, data_type },
-                values: Values::Steps { column, scale, offset },
-            }
-        }
-        None => Stored {
-            record: Record { name, data_type: float(&column) },
-            values: Values::Plain(column),
-        },
+    let axes = AXES.into_iter().zip(columns).enumerate();
+    axes.map(|(axis, (name, column))| {
+        let data_type = match steps.map(|steps| steps[axis]) {
+            Some((scale, offset)) => scaled(&column, scale, offset),
+            None => kind(&column),
+        };
+        Stored { record: Record { name, data_type }, column }
     })
     .collect()
 }
 
-fn float(column: &Column) -> RecordDataType {
-    match column.kind() {
-        NumberType::F32 => RecordDataType::Single { min: None, max: None },
-        _ => RecordDataType::Double { min: None, max: None },
-    }
+/// Returns the type that holds these multiples of a scale.
+fn scaled(column: &Column, scale: f64, offset: f64) -> RecordDataType {
+    let n = |row: usize| ((column.get(row) - offset) / scale).round() as i64;
+    let min = (0..column.len()).map(n).min().unwrap_or(0);
+    let max = (0..column.len()).map(n).max().unwrap_or(0);
+    RecordDataType::ScaledInteger { min, max, scale, offset }
 }
 
-/// Returns the state of each point, if one has no position: that of the input if it has one.
-fn invalid(axes: &[Stored], input: Option<&Column>) -> Option<Vec<u8>> {
-    let has_place = |row: usize| {
-        axes.iter().all(|stored| match &stored.values {
-            Values::Plain(column) => column.get(row).is_finite(),
-            Values::Steps { .. } => true,
-        })
-    };
-    let (Values::Plain(first) | Values::Steps { column: first, .. }) = &axes.first()?.values;
-    let of_row = |row: usize| match input.map(|column| column.get(row) as u8) {
-        _ if has_place(row) => 0,
+/// Returns the state of each point: that of the input for points without a position, if it has one.
+fn states(cloud: &Cloud, rows: &[usize], input: Option<&Column>) -> Vec<u8> {
+    let of_row = |(i, row): (usize, &usize)| match input.map(|column| column.get(i) as u8) {
+        _ if cloud.coordinates.get(*row).iter().all(|x| x.is_finite()) => 0,
         Some(state) if state != 0 => state,
         _ => INVALID as u8,
     };
-    let states: Vec<u8> = (0..first.len()).map(of_row).collect();
-    states.iter().any(|&state| state != 0).then_some(states)
-}
-
-fn plain(name: RecordName, (min, max): (i64, i64), column: Column) -> Stored {
-    let record = Record { name, data_type: RecordDataType::Integer { min, max } };
-    Stored { record, values: Values::Plain(column) }
-}
-
-/// Gives attributes their E57 names; others go into an extension.
-fn named(attributes: Vec<Attribute>) -> Vec<Stored> {
-    let has = |name: &str| attributes.iter().any(|a| a.name == name);
-    let colors = ["red", "green", "blue"].iter().all(|name| has(name));
-    let returns = has("number_of_returns") && (has("return_number") || has("return_index"));
-    let mut all: Vec<Stored> = Vec::new();
-    let mut taken = HashSet::new();
-    for attribute in attributes {
-        let Attribute { name, column } = attribute;
-        let (record, column) = match name.as_str() {
-            "intensity" => (RecordName::Intensity, column),
-            "red" if colors => (RecordName::ColorRed, column),
-            "green" if colors => (RecordName::ColorGreen, column),
-            "blue" if colors => (RecordName::ColorBlue, column),
-            "number_of_returns" if returns && is_whole(&column) => {
-                (RecordName::ReturnCount, column)
-            }
-            "return_index" if returns && is_whole(&column) => (RecordName::ReturnIndex, column),
-            // E57 counts returns from 0.
-            "return_number" if returns && column.whole_within(1.0, 255.0) => {
-                let counted = (0..column.len()).map(|row| column.get(row) as u8 - 1).collect();
-                (RecordName::ReturnIndex, Column::U8(counted))
-            }
-            "time_stamp" => (RecordName::TimeStamp, column),
-            "nx" | "ny" | "nz" => {
-                let axis = name[1..].to_ascii_uppercase();
-                (unknown(NORMALS.0, format!("normal{axis}")), column)
-            }
-            _ => (unknown(OTHERS.0, xml_name(&name)), column),
-        };
-        if !taken.insert(record.clone()) {
-            continue;
-        }
-        let data_type = kind(&column);
-        all.push(Stored {
-            record: Record { name: record, data_type },
-            values: Values::Plain(column),
-        });
-    }
-    pairs_of_returns(all)
-}
-
-/// Drops the count of returns if no number accompanies it, as E57 requires.
-fn pairs_of_returns(mut all: Vec<Stored>) -> Vec<Stored> {
-    let has = |name: RecordName| all.iter().any(|stored| stored.record.name == name);
-    if has(RecordName::ReturnCount) != has(RecordName::ReturnIndex) {
-        for stored in &mut all {
-            let name = match stored.record.name {
-                RecordName::ReturnCount => "number_of_returns",
-                RecordName::ReturnIndex => "return_index",
-                _ => continue,
-            };
-            stored.record.name = unknown(OTHERS.0, name.into());
-        }
-    }
-    all
-}
-
-fn unknown(namespace: &str, name: String) -> RecordName {
-    RecordName::Unknown { namespace: namespace.into(), name }
-}
-
-/// Returns a name of letters, digits and underscores that does not begin as names of XML do.
-fn xml_name(name: &str) -> String {
-    let plain: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    let start = plain.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
-    match start && !plain.to_ascii_lowercase().starts_with("xml") {
-        true => plain,
-        false => format!("a_{plain}"),
-    }
-}
-
-fn is_whole(column: &Column) -> bool {
-    !matches!(column.kind(), NumberType::F32 | NumberType::F64)
+    rows.iter().enumerate().map(of_row).collect()
 }
 
 /// Returns the type in the file: whole numbers have the limits of their type, so that it is found again.
-fn kind(column: &Column) -> RecordDataType {
+pub(super) fn kind(column: &Column) -> RecordDataType {
     let whole = |min, max| RecordDataType::Integer { min, max };
     match column.kind() {
         NumberType::I8 => whole(i8::MIN.into(), i8::MAX.into()),
@@ -313,29 +328,32 @@ fn kind(column: &Column) -> RecordDataType {
 impl Stored {
     /// Zeroes values of points whose state says that they have no position: not every reader takes NaN.
     fn clear(&mut self, states: &[u8]) {
-        let (Values::Plain(column) | Values::Steps { column, .. }) = &mut self.values;
-        let cleared = |row: usize| if states[row] == 0 { column.get(row) } else { 0.0 };
-        *column = match column.kind() {
-            NumberType::F32 => {
-                Column::F32((0..states.len()).map(|row| cleared(row) as f32).collect())
-            }
-            _ => Column::F64((0..states.len()).map(cleared).collect()),
-        };
+        if states.iter().all(|&state| state == 0) {
+            return;
+        }
+        let cleared = |row: usize| if states[row] == 0 { self.column.get(row) } else { 0.0 };
+        let cleared = Column::F64((0..states.len()).map(cleared).collect());
+        self.column = cleared.cast(self.column.kind());
     }
 
+    /// Returns a value as it is stored; one outside the limits of its type becomes the limit.
     fn value(&self, row: usize) -> RecordValue {
-        let (column, steps) = match &self.values {
-            Values::Plain(column) => (column, None),
-            Values::Steps { column, scale, offset } => (column, Some((scale, offset))),
-        };
-        let value = column.get(row);
-        if let Some((scale, offset)) = steps {
-            return RecordValue::ScaledInteger(((value - offset) / scale).round() as i64);
-        }
+        let value = self.column.get(row);
         match self.record.data_type {
             RecordDataType::Single { .. } => RecordValue::Single(value as f32),
             RecordDataType::Double { .. } => RecordValue::Double(value),
-            _ => RecordValue::Integer(value as i64),
+            RecordDataType::ScaledInteger { min, max, scale, offset } => {
+                let steps = ((value - offset) / scale).round() as i64;
+                RecordValue::ScaledInteger(steps.clamp(min, max))
+            }
+            RecordDataType::Integer { min, max } => {
+                RecordValue::Integer((value.round() as i64).clamp(min, max))
+            }
         }
+    }
+
+    /// Returns a value as it is read back.
+    pub(super) fn number(&self, row: usize) -> f64 {
+        super::number(&self.value(row), &self.record.data_type)
     }
 }

@@ -41,6 +41,7 @@ fn new_header(
     rows: &[usize],
     format: u8,
     scale: Option<f64>,
+    warnings: &mut Vec<String>,
 ) -> Result<LasHeader, ParseError> {
     let coordinates = &cloud.coordinates;
     let mut low = [f64::INFINITY; 3];
@@ -83,7 +84,7 @@ fn new_header(
         large_file: Some(las::raw::header::LargeFile::default()),
         ..Default::default()
     };
-    let wkt = cloud.crs().and_then(|crs| crs.wkt.as_ref());
+    let wkt = cloud.crs().and_then(|crs| crs.known_wkt(warnings));
     let wkt = wkt.filter(|wkt| wkt.len() < usize::from(u16::MAX));
     let record = wkt.map(|wkt| {
         new_record("LASF_Projection", 2112, "OGC WKT", &[wkt.as_bytes(), b"\0"].concat())
@@ -112,7 +113,7 @@ pub(super) fn from_columns(
         (false, true) => 7,
         (false, false) => 6,
     };
-    let mut header = new_header(cloud, rows, format, scale)?;
+    let mut header = new_header(cloud, rows, format, scale, warnings)?;
     let Fields { known, added } = Fields::assign(attributes, format, warnings);
     let transforms = transforms(&header.raw);
     let length = base_length(format);

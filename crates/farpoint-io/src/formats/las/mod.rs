@@ -24,7 +24,7 @@ pub(crate) use layout::layout;
 pub(crate) use nodes::{Cube, check_places, cubes};
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
-pub(crate) use write::{before_points, header_bytes, lay_out, move_extended, write};
+pub(crate) use write::{before_points, compressed, header_bytes, lay_out, move_extended, write};
 
 use crate::bytes::memory;
 use crate::bytes::parallel;

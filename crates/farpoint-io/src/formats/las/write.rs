@@ -146,7 +146,8 @@ fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, ParseErr
     Ok(vlr)
 }
 
-fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, ParseError> {
+/// Appends the points and the table of their chunks.
+pub(crate) fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, ParseError> {
     catch_panic("the points cannot be compressed", || {
         let failed = |e: String| {
             ParseError::new(format!("the points cannot be compressed: {e}")).fix("write LAS")

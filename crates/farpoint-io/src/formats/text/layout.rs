@@ -1,7 +1,7 @@
 //! Places of the points of a text file, found in one pass.
 
 use super::label::Labels;
-use super::{Head, check_count, cloud_of, dimensions, head, pts};
+use super::{Head, check_count, cloud_of, commas, dimensions, head, pts};
 use crate::ReadOptions;
 use crate::TextStyle;
 use crate::cloud::coordinates::Coordinates;
@@ -15,7 +15,8 @@ use std::path::Path;
 /// Number of lines that decide the names of a PTS file's columns.
 const CHECKED_LINES: usize = 1000;
 
-/// Locates the points of a file by its start; `None` if it has no points, or no line feeds.
+/// Locates the points of a file by its start; `None` if it has no points, no line feeds, or decimal
+/// commas.
 pub(crate) fn layout(
     file: &mut File,
     start: &[u8],
@@ -29,6 +30,9 @@ pub(crate) fn layout(
     // The last line may be cut.
     let end = start.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     let start = if whole { start } else { &start[..end] };
+    if commas::are_decimal(start) {
+        return Ok(None);
+    }
     let mut head: Head = head::find(start, options.xyz.as_ref())?;
     if head.lines == usize::MAX {
         return Ok(None);
@@ -52,6 +56,7 @@ pub(crate) fn layout(
         head.names = pts::names(first.iter().map(Vec::as_slice), head.columns);
     } else if checks_labels {
         labels.refuse()?;
+        head.names = pts::colors(first.iter().map(Vec::as_slice), head.columns);
     }
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split: Split::Any };
     let xyz = head.axes.columns;

@@ -16,7 +16,11 @@ pub(crate) fn looks_like_points(bytes: &[u8]) -> bool {
     if !whole {
         lines.pop();
     }
-    text && lines.iter().any(|line| !is_comment(line) && (numbers(line) >= 3 || is_labeled(line)))
+    text && lines.iter().any(|line| !is_comment(line) && is_point(line))
+}
+
+fn is_point(line: &[u8]) -> bool {
+    numbers(line) >= 3 || is_labeled(line) || has_decimal_commas(line)
 }
 
 pub(super) fn is_comment(line: &[u8]) -> bool {
@@ -95,7 +99,7 @@ pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> ParseErr
 
 /// Advice for numbers such as `1,5`.
 pub(super) const DECIMAL_COMMAS: &str =
-    "write numbers with a decimal point; commas are read as separators";
+    "write numbers with a decimal point; these commas may separate values, or thousands";
 
 /// Returns whether a line has three numbers as soon as commas are decimal points.
 pub(super) fn has_decimal_commas(line: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 //! Text: one point per line, its numbers separated by spaces, commas or semicolons, with or without a header. Kept
 //! rows are written back as the very bytes of their lines, if those would be read as the same points again.
 
+mod commas;
 mod head;
 mod label;
 mod layout;
@@ -37,6 +38,8 @@ pub(crate) fn read(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Cloud, ParseError> {
+    let commas = commas::are_decimal(&bytes);
+    let bytes = if commas { commas::with_points(bytes) } else { bytes };
     let mut head = head::find(&bytes, options.xyz.as_ref())?;
     head.header.style = TextStyle::of(Path::new(name));
     let (points, rows) = points(&bytes, &head)?;
@@ -45,13 +48,18 @@ pub(crate) fn read(
     if head.is_guess && head.is_pts() {
         head.names = pts::names(lines, head.columns);
     } else if head.is_guess {
-        label::refuse(lines, head.columns)?;
+        label::refuse(lines.clone(), head.columns)?;
+        head.names = pts::colors(lines, head.columns);
     }
     let whole = 0..bytes.len();
     let store = Store::Lines { bytes: Part::new(bytes, whole), spans: rows, split: Split::Any };
     let xyz = head.axes.columns;
     let table = Table { dimensions: dimensions(&head), store, big_endian: false, xyz };
-    Ok(cloud_of(head, Coordinates::F64(points), table))
+    let mut cloud = cloud_of(head, Coordinates::F64(points), table);
+    if commas {
+        cloud.warnings.push("decimal commas are read, and written as points".into());
+    }
+    Ok(cloud)
 }
 
 /// Returns an error if the first line declares another number of points.
@@ -75,8 +83,10 @@ fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
         TextStyle::Pts => "text (PTS)".into(),
         _ => format!("text, {} columns", head.columns),
     };
+    let unit = head.names.as_ref().and_then(|names| names::unit(names, &head.axes));
     let header = Header::Text(head.header);
     let mut cloud = Cloud::from_table(Format::Text, description, coordinates, table, header);
+    cloud.unit = unit;
     if head.axes.degrees {
         cloud.warnings.push(degrees::WARNING.into());
     }

@@ -81,9 +81,28 @@ const HEIGHT: [&str; 21] = [
     "reducedlevel",
     "zheight",
 ];
-/// Units at the end of a name, as in `X_m`.
-const UNITS: [&str; 10] =
-    ["m", "cm", "mm", "ft", "usft", "meter", "meters", "feet", "deg", "degrees"];
+const SURVEY_FOOT: f64 = 1200.0 / 3937.0;
+/// Units at the end of a name, as in `X_m`, in meters; degrees in none.
+const UNITS: [(&str, f64); 18] = [
+    ("m", 1.0),
+    ("meter", 1.0),
+    ("meters", 1.0),
+    ("metre", 1.0),
+    ("metres", 1.0),
+    ("km", 1000.0),
+    ("cm", 0.01),
+    ("mm", 0.001),
+    ("ft", 0.3048),
+    ("foot", 0.3048),
+    ("feet", 0.3048),
+    ("ift", 0.3048),
+    ("usft", SURVEY_FOOT),
+    ("ftus", SURVEY_FOOT),
+    ("usfeet", SURVEY_FOOT),
+    ("sft", SURVEY_FOOT),
+    ("deg", f64::NAN),
+    ("degrees", f64::NAN),
+];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
@@ -105,10 +124,31 @@ fn plain(name: &str) -> String {
     let name = name.replace('ö', "oe").replace('ä', "ae").replace(['é', 'è'], "e");
     let mut words: Vec<&str> =
         name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    if words.len() > 1 && words.last().is_some_and(|word| UNITS.contains(word)) {
+    if words.len() > 1 && words.last().is_some_and(|word| unit_of(word).is_some()) {
         words.pop();
     }
     words.concat()
+}
+
+fn unit_of(word: &str) -> Option<f64> {
+    UNITS.iter().find(|(unit, _)| *unit == word).map(|(_, meters)| *meters)
+}
+
+/// Returns the meters of the unit in a name: `Easting [ft]`, `x (US survey feet)`, `Y_m`.
+fn meters(name: &str) -> Option<f64> {
+    let name = name.trim().to_lowercase();
+    let words: Vec<&str> =
+        name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let (last, before) = words.split_last()?;
+    let meters = unit_of(last).filter(|meters| meters.is_finite() && !before.is_empty())?;
+    let survey = before.iter().any(|word| ["us", "survey"].contains(word));
+    Some(if survey && meters == 0.3048 { SURVEY_FOOT } else { meters })
+}
+
+/// Returns the meters of the unit that the names of x and y state alike.
+pub(super) fn unit(names: &[String], axes: &Axes) -> Option<f64> {
+    let [x, y, _] = axes.columns.map(|column| meters(names.get(column)?));
+    x.filter(|_| x == y && !axes.degrees)
 }
 
 fn role(name: &str) -> Option<Role> {
@@ -243,6 +283,25 @@ mod tests {
         }
         assert_eq!(axes("latitude,longitude,elevation"), Some(([1, 0, 2], true)));
         assert_eq!(axes("Longitude [deg],Latitude [deg],Alt [m]"), Some(([0, 1, 2], true)));
+    }
+
+    #[test]
+    fn units_are_those_of_x_and_y() {
+        for (header, expected) in [
+            ("X_ft,Y_ft,Z_ft", Some(0.3048)),
+            ("Easting [usft],Northing [usft],Elevation", Some(SURVEY_FOOT)),
+            ("x (US survey feet),y (US survey feet),z (m)", Some(SURVEY_FOOT)),
+            ("X[mm],Y[mm],Z[mm]", Some(0.001)),
+            ("Easting (m),Northing (m),H", Some(1.0)),
+            ("X_ft,Y_m,Z", None),
+            ("m,x,y,z", None),
+            ("x,y,z_ft", None),
+            ("lon_deg,lat_deg,alt_ft", None),
+        ] {
+            let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+            let axes = recognized(&names).unwrap();
+            assert_eq!(unit(&names, &axes), expected, "{header}");
+        }
     }
 
     #[test]

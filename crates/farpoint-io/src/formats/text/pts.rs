@@ -24,15 +24,35 @@ pub(super) fn names<'a>(
         7 => &["intensity", COLORS[0], COLORS[1], COLORS[2]],
         _ => return None,
     };
-    let is_byte = |v: f64| (0.0..=255.0).contains(&v) && v.fract() == 0.0;
-    let colored = columns < 6
-        || lines.take(CHECKED_LINES).all(|line| {
-            let tokens: Vec<&[u8]> = Tokens::new(line, Split::Any).take(columns).collect();
-            tokens.len() == columns
-                && tokens[columns - 3..].iter().all(|t| parse(t).is_some_and(is_byte))
-        });
     let names = ["x", "y", "z"].iter().chain(rest).map(|name| (*name).to_owned());
-    colored.then(|| names.collect())
+    (columns < 6 || largest_byte(lines, columns).is_some()).then(|| names.collect())
+}
+
+/// Returns the names of the columns of another text without a header, if they are x, y, z and a color.
+pub(super) fn colors<'a>(
+    lines: impl Iterator<Item = &'a [u8]>,
+    columns: usize,
+) -> Option<Vec<String>> {
+    // Normals along an axis are 0 and 1, too.
+    let largest = (columns == 6).then(|| largest_byte(lines, columns))??;
+    let names = ["x", "y", "z"].iter().chain(&COLORS).map(|name| (*name).to_owned());
+    (largest > 1.0).then(|| names.collect())
+}
+
+/// Returns the largest value in the last three columns, if all lines have them and they are whole numbers to 255.
+fn largest_byte<'a>(lines: impl Iterator<Item = &'a [u8]>, columns: usize) -> Option<f64> {
+    let mut largest = 0.0f64;
+    for line in lines.take(CHECKED_LINES) {
+        let tokens: Vec<&[u8]> = Tokens::new(line, Split::Any).take(columns).collect();
+        for token in tokens.get(columns - 3..columns)? {
+            let value = parse(token)?;
+            if !(0.0..=255.0).contains(&value) || value.fract() != 0.0 {
+                return None;
+            }
+            largest = largest.max(value);
+        }
+    }
+    Some(largest)
 }
 
 /// Makes new lines: `x y z`, `x y z intensity`, or `x y z intensity r g b` with an intensity of 0 if there is none.

@@ -1,0 +1,160 @@
+//! Names of attributes in a written file: those of the input, of the standard, or of an extension.
+
+use super::write::{NORMALS, OTHERS, Stored, kind};
+use crate::cloud::column::{Attribute, Column, NumberType};
+use crate::cloud::header::E57Header;
+use ::e57::{Extension, Record, RecordDataType, RecordName};
+use std::collections::HashSet;
+
+/// Gives attributes their E57 names and types: those of the input, if it is E57.
+pub(super) fn named(attributes: Vec<Attribute>, input: Option<&E57Header>) -> Vec<Stored> {
+    let has = |name: &str| attributes.iter().any(|a| a.name == name);
+    let colors = ["red", "green", "blue"].iter().all(|name| has(name));
+    let grid = has("row") && has("column");
+    let returns = has("number_of_returns") && (has("return_number") || has("return_index"));
+    let mut all = Vec::new();
+    let mut taken = HashSet::new();
+    for attribute in attributes {
+        let kept = input.and_then(|header| kept(&attribute, header));
+        let stored = kept.unwrap_or_else(|| {
+            let Attribute { name, column } = attribute;
+            let (name, column) = match name.as_str() {
+                "intensity" => (RecordName::Intensity, column),
+                "red" if colors => (RecordName::ColorRed, column),
+                "green" if colors => (RecordName::ColorGreen, column),
+                "blue" if colors => (RecordName::ColorBlue, column),
+                "row" if grid => (RecordName::RowIndex, column),
+                "column" if grid => (RecordName::ColumnIndex, column),
+                "number_of_returns" if returns => (RecordName::ReturnCount, column),
+                "return_index" if returns => (RecordName::ReturnIndex, column),
+                // E57 counts returns from 0.
+                "return_number" if returns && column.whole_within(1.0, 255.0) => {
+                    let counted = (0..column.len()).map(|row| column.get(row) as u8 - 1).collect();
+                    (RecordName::ReturnIndex, Column::U8(counted))
+                }
+                "time_stamp" => (RecordName::TimeStamp, column),
+                "nx" | "ny" | "nz" => {
+                    let axis = name[1..].to_ascii_uppercase();
+                    (unknown(NORMALS.0, format!("normal{axis}")), column)
+                }
+                _ => (unknown(OTHERS.0, xml_name(&name)), column),
+            };
+            Stored { record: Record { name, data_type: kind(&column) }, column }
+        });
+        if taken.insert(stored.record.name.clone()) {
+            all.push(stored);
+        }
+    }
+    all
+}
+
+/// Returns an attribute as it was in the input.
+fn kept(attribute: &Attribute, input: &E57Header) -> Option<Stored> {
+    let (_, name, kind) = input.attributes.iter().find(|(name, ..)| *name == attribute.name)?;
+    let name = match name {
+        RecordName::CartesianInvalidState | RecordName::SphericalInvalidState => return None,
+        RecordName::Unknown { namespace, name } if !can_be_written(namespace, name, input) => {
+            unknown(OTHERS.0, xml_name(name))
+        }
+        name => name.clone(),
+    };
+    let column = attribute.column.clone();
+    let stored = Stored { record: Record { name, data_type: kind.clone() }, column };
+    let same = match kind {
+        RecordDataType::Integer { min, max } => {
+            stored.column.whole_within(*min as f64, *max as f64)
+        }
+        RecordDataType::ScaledInteger { scale, .. } => (0..stored.column.len())
+            .all(|row| (stored.number(row) - stored.column.get(row)).abs() <= 0.5001 * scale.abs()),
+        RecordDataType::Single { .. } => stored.column.kind() == NumberType::F32,
+        RecordDataType::Double { .. } => true,
+    };
+    same.then_some(stored)
+}
+
+/// Returns whether the name of an extension and that of its attribute are names in XML, and its address is known.
+fn can_be_written(namespace: &str, name: &str, input: &E57Header) -> bool {
+    let plain = |text: &str| {
+        let mut chars = text.chars();
+        let start = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+        start
+            && !text.to_ascii_lowercase().starts_with("xml")
+            && chars.all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    };
+    let is = |extension: &Extension| {
+        extension.namespace == namespace
+            && !extension.url.contains(['"', '<', '&'])
+            && !extension.url.contains(char::is_control)
+    };
+    // The names of ours belong to our addresses.
+    let ours = |extension: &Extension| {
+        [NORMALS, OTHERS]
+            .iter()
+            .all(|(name, url)| extension.namespace != *name || extension.url == *url)
+    };
+    plain(namespace)
+        && plain(name)
+        && input
+            .extensions
+            .iter()
+            .find(|e| e.namespace == namespace)
+            .is_some_and(|e| is(e) && ours(e))
+}
+
+/// Moves attributes to our extension that lack the type or the companions that the standard requires.
+pub(super) fn satisfied(all: &mut [Stored]) {
+    use RecordName as Name;
+    let mut whole = |name: Name, limits: Option<(i64, i64)>| {
+        let Some(stored) = all.iter_mut().find(|stored| stored.record.name == name) else {
+            return false;
+        };
+        let Some((min, max)) = limits else {
+            return matches!(stored.record.data_type, RecordDataType::Integer { .. });
+        };
+        stored.record.data_type = RecordDataType::Integer { min, max };
+        stored.column.whole_within(min as f64, max as f64)
+    };
+    let state = Some((0, 1));
+    let returns = whole(Name::ReturnCount, None) && whole(Name::ReturnIndex, None);
+    let (row, column) = (whole(Name::RowIndex, None), whole(Name::ColumnIndex, None));
+    let intensity_state = whole(Name::IsIntensityInvalid, state);
+    let color_state = whole(Name::IsColorInvalid, state);
+    let time_state = whole(Name::IsTimeStampInvalid, state);
+    let has = |name: &Name| all.iter().any(|stored| stored.record.name == *name);
+    let colors = [Name::ColorRed, Name::ColorGreen, Name::ColorBlue].iter().all(has);
+    let (intensity, time) = (has(&Name::Intensity), has(&Name::TimeStamp));
+    for stored in all {
+        let (other, permitted) = match stored.record.name {
+            Name::ReturnCount => ("number_of_returns", returns),
+            Name::ReturnIndex => ("return_index", returns),
+            Name::RowIndex => ("row", row),
+            Name::ColumnIndex => ("column", column),
+            Name::ColorRed => ("red", colors),
+            Name::ColorGreen => ("green", colors),
+            Name::ColorBlue => ("blue", colors),
+            Name::IsColorInvalid => ("color_invalid", color_state && colors),
+            Name::IsIntensityInvalid => ("intensity_invalid", intensity_state && intensity),
+            Name::IsTimeStampInvalid => ("time_stamp_invalid", time_state && time),
+            _ => continue,
+        };
+        if !permitted {
+            let data_type = kind(&stored.column);
+            stored.record = Record { name: unknown(OTHERS.0, other.into()), data_type };
+        }
+    }
+}
+
+fn unknown(namespace: &str, name: String) -> RecordName {
+    RecordName::Unknown { namespace: namespace.into(), name }
+}
+
+/// Returns a name of letters, digits and underscores that does not begin as names of XML do.
+fn xml_name(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let start = plain.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
+    match start && !plain.to_ascii_lowercase().starts_with("xml") {
+        true => plain,
+        false => format!("a_{plain}"),
+    }
+}
