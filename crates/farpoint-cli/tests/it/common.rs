@@ -64,6 +64,24 @@ impl Folder {
     }
 
     /// Runs `farpoint` here with arguments separated by spaces.
+    /// Adds well-known text to a LAS file as its coordinate system.
+    pub(crate) fn add_crs(&self, name: &str, wkt: &str) {
+        let mut bytes = self.read(name);
+        // A record of the public header block, placed before the points.
+        let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        let (start, records) = (number(96), number(100));
+        let mut record = vec![0u8; 54];
+        record[2..17].copy_from_slice(b"LASF_Projection");
+        record[18..20].copy_from_slice(&2112u16.to_le_bytes());
+        record[20..22].copy_from_slice(&(wkt.len() as u16).to_le_bytes());
+        record.extend(wkt.as_bytes());
+        let moved = start + record.len() as u32;
+        bytes[96..100].copy_from_slice(&moved.to_le_bytes());
+        bytes[100..104].copy_from_slice(&(records + 1).to_le_bytes());
+        bytes.splice(start as usize..start as usize, record);
+        self.write(name, bytes);
+    }
+
     pub(crate) fn run(&self, arguments: &str) -> CommandOutput {
         self.pipe(arguments, b"")
     }

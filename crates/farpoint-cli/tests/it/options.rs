@@ -96,20 +96,7 @@ fn numbers_as_people_write_them() {
 /// Writes a LAS file of a room with this well-known text as its coordinate system.
 fn with_crs(folder: &Folder, name: &str, wkt: &str) {
     fine(folder.run(&format!("generate room -n 2000 --seed 3 -o {name}")));
-    let mut bytes = folder.read(name);
-    // A record of the public header block, placed before the points.
-    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-    let (start, records) = (number(96), number(100));
-    let mut record = vec![0u8; 54];
-    record[2..17].copy_from_slice(b"LASF_Projection");
-    record[18..20].copy_from_slice(&2112u16.to_le_bytes());
-    record[20..22].copy_from_slice(&(wkt.len() as u16).to_le_bytes());
-    record.extend(wkt.as_bytes());
-    let moved = start + record.len() as u32;
-    bytes[96..100].copy_from_slice(&moved.to_le_bytes());
-    bytes[100..104].copy_from_slice(&(records + 1).to_le_bytes());
-    bytes.splice(start as usize..start as usize, record);
-    folder.write(name, bytes);
+    folder.add_crs(name, wkt);
 }
 
 #[test]
