@@ -247,7 +247,7 @@ impl<'a> Total<'a> {
         let [mean, min, max] = self.means();
         json!({
             "files": self.0.len(),
-            "points": self.points(),
+            "points": self.points() as u64,
             "unit": self.0[0].unit,
             "area": self.area(),
             "mean": mean,

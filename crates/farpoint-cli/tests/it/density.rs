@@ -53,7 +53,7 @@ fn a_folder_has_a_total_and_a_map() {
     let report = folder.ok("info tiles --density --map map.png --json").json();
     assert_eq!(report["files"].as_array().unwrap().len(), 2);
     let total = &report["density"];
-    assert_eq!((&total["files"], &total["points"]), (&2.into(), &12_800.0.into()));
+    assert_eq!((&total["files"], &total["points"]), (&2.into(), &12_800.into()));
     near(&total["mean"], 16.0);
     near(&total["area"], 800.0);
     let map = folder.read("map.png");
