@@ -339,8 +339,8 @@ pub(crate) struct Info {
     /// with zeros, and with coordinates that occurred before.
     #[arg(long, help_heading = "Report")]
     pub(crate) points: bool,
-    /// Read all points and show their density in plan view, per m² (or square unit) of occupied cells, and spacing. Cells
-    /// are one meter wide, or as much wider as it takes for 10 points on average.
+    /// Read all points and show their density in plan view, per m² (or square unit) of occupied cells, and their
+    /// spacing. Cells are one meter wide, or as much wider as it takes for 10 points on average.
     #[arg(long, help_heading = "Report")]
     pub(crate) density: bool,
     /// Draw a map of the densities of all files here.
