@@ -6,6 +6,8 @@ import type { Cloud } from "./data";
 import type { View } from "./stage";
 
 const FIELD_OF_VIEW = 50;
+/** Part of the field of view for all points; the rest is a margin. */
+const SHOWN = 0.94;
 
 /** Views of the keys 1 to 7: names and directions. */
 export const SIDES: [string, (up: number) => Vector3][] = [
@@ -29,12 +31,15 @@ export class Cameras {
   current: View = this.perspective;
   /** Half the diagonal of the box around the points. */
   private readonly reach: number;
+  /** Half the sides of that box. */
+  private readonly half: number[];
   private readonly up: number;
 
   constructor(cloud: Cloud, element: HTMLElement) {
     const { meta } = cloud;
     this.up = meta.up;
     const sides = cloud.high.map((high, axis) => (high - cloud.low[axis]) * meta.step);
+    this.half = sides.map((side) => side / 2);
     this.reach = Math.max(Math.hypot(...sides) / 2, meta.step, 1e-9);
     for (const camera of [this.perspective, this.orthographic]) camera.up.copy(along(meta.up, 1));
     this.controls = new OrbitControls(this.perspective, element);
@@ -48,18 +53,30 @@ export class Cameras {
 
   /** Looks from a direction, with all points in view. */
   look(toward: Vector3, aspect: number): void {
-    const vertical = (FIELD_OF_VIEW / 2) * (Math.PI / 180);
-    const narrow = Math.atan(Math.tan(vertical) * Math.min(1, aspect));
-    const distance = (0.85 * this.reach) / Math.sin(narrow);
     const direction = toward.clone().normalize();
     // Looking straight down, "up" is undefined: tilted slightly, the second axis points up.
     const up = along(this.up, 1);
     if (Math.abs(direction.dot(up)) > 0.999) direction.addScaledVector(along((this.up + 2) % 3, -1), 1e-4).normalize();
+    const distance = this.distance(direction, up, aspect);
     this.controls.target.set(0, 0, 0);
     this.current.position.copy(direction.multiplyScalar(distance));
     if (this.current === this.orthographic) this.current.zoom = 1;
     this.current.updateProjectionMatrix();
     this.controls.update();
+  }
+
+  /** Returns the distance of the camera from which all corners of the box around the points are seen. */
+  private distance(direction: Vector3, up: Vector3, aspect: number): number {
+    const tangent = SHOWN * Math.tan((FIELD_OF_VIEW / 2) * (Math.PI / 180));
+    const right = up.clone().cross(direction).normalize();
+    const upwards = direction.clone().cross(right);
+    let distance = this.reach;
+    for (let corner = 0; corner < 8; corner++) {
+      const place = new Vector3(...this.half.map((half, axis) => ((corner >> axis) & 1 ? half : -half)));
+      const needed = Math.max(Math.abs(place.dot(right)) / aspect, Math.abs(place.dot(upwards))) / tangent;
+      distance = Math.max(distance, needed + place.dot(direction));
+    }
+    return distance;
   }
 
   /** Switches the projection, keeping the same part of the cloud in view. */

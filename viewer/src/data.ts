@@ -13,8 +13,11 @@ export async function readParts(): Promise<Parts> {
   const read = async (tag: HTMLScriptElement): Promise<[string, Uint8Array]> => {
     const bytes = fromBase64((tag.textContent ?? "").trim());
     tag.remove();
-    const each = Number(tag.dataset.packed ?? 0);
-    return [tag.id, each ? interleave(await unpack(bytes), each) : bytes];
+    const [each, near] = [tag.dataset.packed, tag.dataset.near].map((number) => Number(number ?? 0));
+    if (!each) return [tag.id, bytes];
+    const values = interleave(await unpack(bytes), each);
+    if (near) sum(values, each, near);
+    return [tag.id, values];
   };
   return new Map(await Promise.all(tags.map(read)));
 }
@@ -34,6 +37,32 @@ function interleave(planes: Uint8Array, each: number): Uint8Array {
     for (let to = k; to < bytes.length; to += each) bytes[to] = planes[from++];
   }
   return bytes;
+}
+
+/** Adds to each number of `width` bytes the one of the value before, in place. */
+function sum(bytes: Uint8Array, each: number, width: number): void {
+  if (width === 2) {
+    const numbers = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2);
+    for (let at = each / 2; at < numbers.length; at++) numbers[at] += numbers[at - each / 2];
+    return;
+  }
+  for (let at = each; at < bytes.length; at += width) {
+    let carry = 0;
+    for (let k = at; k < at + width; k++) {
+      carry += bytes[k] + bytes[k - each];
+      bytes[k] = carry;
+      carry >>= 8;
+    }
+  }
+}
+
+/** Adds green to red and blue, which are stored relative to it. */
+function absolute(rgb: Uint8Array): Uint8Array {
+  for (let i = 0; i < rgb.length; i += 3) {
+    rgb[i] += rgb[i + 1];
+    rgb[i + 2] += rgb[i + 1];
+  }
+  return rgb;
 }
 
 function fromBase64(text: string): Uint8Array {
@@ -136,7 +165,7 @@ export class Cloud {
     this.high = high.map((value, axis) => value - this.middle[axis]) as [number, number, number];
     this.positions = positions;
     this.rows = rowsOf(bytesOf("fp-rows"), meta);
-    this.rgb = meta.rgb ? bytesOf("fp-rgb") : null;
+    this.rgb = meta.rgb ? absolute(bytesOf("fp-rgb")) : null;
     this.values = meta.attributes.map((attribute, i) => {
       const bytes = bytesOf(`fp-value-${i}`);
       return attribute.bytes === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, meta.shown);

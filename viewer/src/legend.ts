@@ -4,7 +4,8 @@ import { css, onRamp } from "./colors";
 import type { Choices } from "./choices";
 import type { Shading } from "./shading";
 import { Mode } from "./shading";
-import { count, element, percent, short } from "./text";
+import { fill, numberField } from "./field";
+import { count, element, gpsTime, limit, percent, short } from "./text";
 
 export interface LegendEvents {
   limits(limits: [number, number] | null): void;
@@ -43,21 +44,22 @@ function limits(shading: Shading, choices: Choices, events: LegendEvents): HTMLE
   const row = element("div", "limits");
   const unit = shading.unit ? ` (${shading.unit})` : "";
   const inputs = shading.limits.map((value, i) => {
-    const input = element("input");
-    input.type = "text";
-    input.inputMode = "decimal";
-    input.value = short(value).replace(/,/g, "");
-    input.title = i === 0 ? `lowest value of the colors${unit}` : `highest value of the colors${unit}`;
-    input.setAttribute("aria-label", input.title);
+    const input = numberField(`${i === 0 ? "lowest" : "highest"} value of the colors${unit}`, (entered) => {
+      const other = Number(inputs[1 - i].value);
+      const changed: [number, number] = i === 0 ? [entered, other] : [other, entered];
+      if (!(changed[0] < changed[1])) return i === 0 ? `must be below ${inputs[1].value}` : `must be above ${inputs[0].value}`;
+      events.limits(changed);
+      return "";
+    });
+    fill(input, choices.limits ? String(Number(value.toPrecision(12))) : limit(value, shading.limits));
     return input;
   });
-  const changed = () => {
-    const entered = inputs.map((input) => Number(input.value));
-    if (entered.every(Number.isFinite) && entered[0] < entered[1]) events.limits(entered as [number, number]);
-    else events.limits(choices.limits);
-  };
-  inputs.forEach((input) => input.addEventListener("change", changed));
   row.append(inputs[0], element("span", "unit", shading.unit), inputs[1]);
+  const { time, limits } = shading;
+  if (time) {
+    const [from, to] = limits.map((value) => gpsTime(value, time, (limits[1] - limits[0]) / 300));
+    row.append(element("span", "unit times", `${from} to ${to} (GPS time)`));
+  }
   if (!choices.limits) return row;
   const back = element("button", "link", "2 to 98 %");
   back.title = "limits as at the start";

@@ -5,11 +5,11 @@ import { Cameras, SIDES } from "./camera";
 import { type Choices, hashOf, readHash, SAMPLES } from "./choices";
 import { Cloud, readParts } from "./data";
 import { withinPanes } from "./pointer";
-import { readMeta } from "./meta";
+import { type Attribute, readMeta } from "./meta";
 import { Panel } from "./panel";
 import { choicesOf, type Shading, shadingOf } from "./shading";
-import { type Drawing, NoWebGl, Stage } from "./stage";
-import { count, element, precise, rough, short } from "./text";
+import { type Drawing, NoWebGl, type Rectangle, Stage } from "./stage";
+import { count, element, gpsTime, precise, rough, short } from "./text";
 
 /** Frame time budget while the camera moves, which limits the points drawn. */
 const FRAME_MS = 33;
@@ -54,8 +54,12 @@ class Page {
     if (cloud.panes.length) {
       place.classList.add("panes");
       this.labelPanes(place);
-      withinPanes(canvas, (x, y) => this.stage.rectangle(this.stage.paneAt(x, y) ?? 0));
     }
+    withinPanes(canvas, (x, y) => {
+      const [left, top] = this.stage.rectangle(this.stage.paneAt(x, y) ?? 0);
+      const [right, down, width, height] = this.free;
+      return [left + right, top + down, width, height];
+    });
     this.layout();
     this.cameras.setOrthographic(this.choices.orthographic);
     this.reset(this.choices.camera);
@@ -140,8 +144,17 @@ class Page {
   }
 
   private get aspect(): number {
+    const [, , width, height] = this.free;
+    return width / height;
+  }
+
+  /** Part of a pane without the words above it, or of the single cloud beside the panel. */
+  private get free(): Rectangle {
     const [, , width, height] = this.stage.rectangle(0);
-    return width / Math.max(1, height);
+    if (!this.labels.length) return [0, 0, Math.max(1, Math.min(width, this.panel.freeArea()[0])), Math.max(1, height)];
+    const words = Math.max(...this.labels.map((label) => (label.firstElementChild as HTMLElement).offsetHeight));
+    const top = words < height / 2 ? words : 0;
+    return [0, top, Math.max(1, width), Math.max(1, height - top)];
   }
 
   private reset(place: number[] | null): void {
@@ -158,7 +171,10 @@ class Page {
   }
 
   private layout(): void {
-    this.stage.resize(window.innerWidth, window.innerHeight, this.panel.drawingArea());
+    const free = this.panel.freeArea();
+    // A single cloud goes on behind the panel.
+    const width = this.cloud.panes.length ? free[0] : window.innerWidth;
+    this.stage.resize(window.innerWidth, window.innerHeight, [width, free[1]]);
     this.labels.forEach((label, pane) => {
       const rectangle = this.stage.rectangle(pane);
       const [left, top, width, height] = rectangle.map((length) => `${length}px`);
@@ -189,6 +205,7 @@ class Page {
     const middle = this.middle;
     if (this.movedAt > 0) this.choices.camera = this.cameras.place.map((value, i) => value + middle[i % 3]);
     document.documentElement.classList.toggle("light", !this.choices.dark);
+    this.panel.showToggles();
     const hash = hashOf(this.choices, this.first, this.stats);
     history.replaceState(null, "", hash || location.pathname + location.search);
   }
@@ -227,12 +244,14 @@ class Page {
     let at = this.choices.at;
     if (moving) while (at > 0 && this.stage.panes * prefixes.count[at] > this.budget) at--;
     const { lighting, dark, size, samples } = this.choices;
+    const { free } = this;
     const camera = this.cameras.prepare(this.aspect);
+    const marks = this.clicks.map((point) => this.position(point));
     const points = prefixes.count[at];
     const largest = Math.max(0, ...this.cloud.panes.map((pane) => pane.samples.length + pane.beside.length / 3));
     // Dots are separate, with the cloud visible between them; in the cloud's colors they close its surface.
     const dot = (samples === "alone" && this.choices.by !== "distance" ? 1.5 : 0.4) * size * this.spacing(largest);
-    return { camera, points, width: 1.5 * size * this.spacing(points), samples, dot, lighting, dark };
+    return { camera, points, width: 1.5 * size * this.spacing(points), samples, dot, lighting, dark, marks, free };
   }
 
   /**
@@ -261,10 +280,7 @@ class Page {
     lines.push(["row", count(this.cloud.rows[point])]);
     if (this.cloud.rgb) lines.push(["color", [...this.cloud.rgb.subarray(3 * point, 3 * point + 3)].join(", ")]);
     meta.attributes.forEach((attribute, i) => {
-      const value = this.cloud.value(i, point);
-      const name = value === null ? undefined : attribute.names[value];
-      const text = value === null ? "no value" : attribute.whole ? String(value) : short(value);
-      lines.push([attribute.name, name ? `${text} ${name}` : text]);
+      lines.push(...valueLines(attribute, this.cloud.value(i, point)));
     });
     if (meta.panes.length) lines.push(["nearest sample", ""]);
     meta.panes.forEach((pane, i) => {
@@ -290,9 +306,13 @@ class Page {
     const picked = this.stage.pick(x, y, this.drawing(false));
     this.requestFrame();
     if (!picked) return;
-    const { positions, meta } = this.cloud;
-    this.cameras.pivot(new Vector3().fromArray(positions, 3 * picked.point).multiplyScalar(meta.step));
+    this.cameras.pivot(this.position(picked.point));
     this.remember();
+  }
+
+  /** Position of a point relative to the middle of the cloud. */
+  private position(point: number): Vector3 {
+    return new Vector3().fromArray(this.cloud.positions, 3 * point).multiplyScalar(this.cloud.meta.step);
   }
 
   private save(): void {
@@ -304,7 +324,17 @@ class Page {
       link.click();
       window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     });
+    this.requestFrame();
   }
+}
+
+/** Describes a value of a clicked point; of a time both seconds and date. */
+function valueLines(attribute: Attribute, value: number | null): [string, string][] {
+  const { name, whole, scale, unit, time, names } = attribute;
+  if (value === null) return [[name, "no value"]];
+  const parts = [whole ? String(value) : precise(value, scale), names[value] ?? unit];
+  const line: [string, string] = [name, parts.filter(Boolean).join(" ")];
+  return time ? [line, ["GPS time", gpsTime(value, time, scale)]] : [line];
 }
 
 async function start(): Promise<void> {

@@ -1,5 +1,7 @@
 // Metadata of the cloud, from the program that wrote the page.
 
+import type { GpsTime } from "./text";
+
 /** Attribute with one number per point, stored as `offset + scale * q`; the highest q is a missing value. */
 export interface Attribute {
   name: string;
@@ -16,6 +18,8 @@ export interface Attribute {
   /** Values at the 2nd and 98th percentiles. */
   limits: [number, number];
   unit: string;
+  /** Kind of GPS time, if the file says that this is one. */
+  time: GpsTime | null;
 }
 
 /** Result of a sampler in a comparison (`farpoint compare --view`). */

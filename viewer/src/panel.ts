@@ -3,6 +3,7 @@
 import { type Choices, SAMPLES, type Samples } from "./choices";
 import { RAMPS, type Ramp } from "./colors";
 import type { Cloud } from "./data";
+import { fill, numberField } from "./field";
 import { legend } from "./legend";
 import { choicesOf, type Shading } from "./shading";
 import { count, element, percent, short } from "./text";
@@ -28,11 +29,13 @@ const KEYS: [string, string][] = [
   ["P", "perspective or parallel"],
   ["+ and -", "point size"],
   ["E", "eye-dome lighting"],
-  ["B", "background"],
+  ["B", "light or dark background"],
   ["R", "view as at the start"],
   ["S", "save a picture"],
   ["Esc", "clear the clicked points"],
 ];
+
+const RADIUS = "covering radius: no point of the cloud is farther from a shown one; type one to go there";
 
 const SAMPLE_WORDS: Record<Samples, string> = {
   dots: "dots where there is room",
@@ -43,7 +46,13 @@ const SAMPLE_WORDS: Record<Samples, string> = {
 export class Panel {
   private readonly slider = element("input", "slider");
   private readonly shown = element("div", "shown");
-  private readonly radius = element("input", "radius");
+  private readonly radius = numberField(RADIUS, (radius) => {
+    if (radius < 0) return "a radius is not negative";
+    this.choices.at = firstWithin(this.cloud.meta.prefixes.radius, radius);
+    this.events.redraw();
+    return "";
+  });
+  private readonly toggles: [HTMLElement, () => boolean][] = [];
   private readonly legend = element("div", "legend");
   private readonly clicked = element("div", "clicked");
   private readonly by = element("select");
@@ -63,11 +72,15 @@ export class Panel {
     const fold = element("button", "fold", "☰");
     fold.title = "show or hide the panel";
     fold.setAttribute("aria-label", fold.title);
+    const foldTo = (folded: boolean) => {
+      place.classList.toggle("folded", folded);
+      fold.setAttribute("aria-expanded", String(!folded));
+    };
     fold.addEventListener("click", () => {
-      place.classList.toggle("folded");
+      foldTo(!place.classList.contains("folded"));
       events.layout();
     });
-    if (window.innerWidth < 600) place.classList.add("folded");
+    foldTo(window.innerWidth < 600);
     this.side.append(this.title(), this.colors(), this.legend, this.help());
     this.message.hidden = this.clicked.hidden = this.stats.hidden = true;
     this.clicked.setAttribute("role", "status");
@@ -75,10 +88,9 @@ export class Panel {
     place.append(this.side, fold, this.clicked, this.base, this.message, this.stats);
   }
 
-  /** Size of the drawing area: panes are beside the panel and above the slider, a single cloud is below both. */
-  drawingArea(): [number, number] {
+  /** Size of the part of the window above the slider and beside the panel. */
+  freeArea(): [number, number] {
     const { innerWidth, innerHeight } = window;
-    if (!this.cloud.panes.length) return [innerWidth, innerHeight];
     const [side, base] = [this.side.getBoundingClientRect(), this.base.getBoundingClientRect()];
     // In a narrow window the panel covers the canvas.
     const beside = side.width > 0 && side.width < innerWidth / 2;
@@ -135,11 +147,18 @@ export class Panel {
     if (this.cloud.panes.length) list.append(element("dt", "", "D"), element("dd", "", "samples: dots, alone, hidden"));
     const credit = element("p", "made", `Made by ${this.cloud.meta.program}; needs no network.`);
     const buttons = element("div", "buttons");
-    for (const [key, words] of [["P", "parallel"], ["E", "lighting"], ["B", "background"], ["R", "reset"], ["S", "picture"]]) {
+    const { choices } = this;
+    const add = (key: string, words: string, pressed?: () => boolean) => {
       const button = element("button", "", words);
-      button.addEventListener("click", () => this.events.key(key.toLowerCase()));
+      button.addEventListener("click", () => this.events.key(key));
       buttons.append(button);
-    }
+      if (pressed) this.toggles.push([button, pressed]);
+    };
+    add("p", "parallel", () => choices.orthographic);
+    add("e", "lighting", () => choices.lighting);
+    add("b", "light", () => !choices.dark);
+    add("r", "reset");
+    add("s", "picture");
     const constants = this.cloud.meta.constants;
     const same = constants.map(({ name, value }) => `${name} ${short(value)}`).join(", ");
     details.append(list);
@@ -160,15 +179,7 @@ export class Panel {
       this.choices.at = Number(this.slider.value);
       this.events.redraw();
     });
-    this.radius.type = "text";
-    this.radius.inputMode = "decimal";
-    this.radius.title = "covering radius: no point of the cloud is farther from a shown one; type one to go there";
-    this.radius.setAttribute("aria-label", "covering radius");
-    this.radius.addEventListener("change", () => {
-      const radius = Number(this.radius.value.replace(/,/g, ""));
-      if (radius >= 0) this.choices.at = firstWithin(prefixes.radius, radius);
-      this.events.redraw();
-    });
+    this.radius.classList.add("radius");
     const label = element("label", "covering");
     label.append(element("span", "", "covering radius "), this.radius, element("span", "", unit ? ` ${unit}` : ""));
     this.base.append(this.slider, this.shown, label);
@@ -206,7 +217,12 @@ export class Panel {
       document.createTextNode(` points${this.cloud.panes.length ? " of the cloud" : ""}, ${percent(points / total)}`),
       element("span", "apart", at > 0 || points > 1 ? `, ≥ ${short(prefixes.spacing[at])}${unit && ` ${unit}`} apart` : ""),
     );
-    if (document.activeElement !== this.radius) this.radius.value = short(prefixes.radius[at]).replace(/,/g, "");
+    if (document.activeElement !== this.radius) fill(this.radius, short(prefixes.radius[at]).replace(/,/g, ""));
+  }
+
+  /** Shows which buttons are on. */
+  showToggles(): void {
+    for (const [button, pressed] of this.toggles) button.setAttribute("aria-pressed", String(pressed()));
   }
 
   /** Shows lines about the clicked point, or nothing. */

@@ -1,7 +1,7 @@
 // Pointer input over panes: the camera's controls query the canvas for its position and size, and receive those of the
 // pane under the pointer, so that zooming and panning work in every pane as on a separate canvas.
 
-type Rectangle = [number, number, number, number];
+import type { Rectangle } from "./stage";
 
 export function withinPanes(canvas: HTMLCanvasElement, at: (x: number, y: number) => Rectangle): void {
   let pane: Rectangle = at(0, 0);

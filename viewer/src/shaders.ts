@@ -99,6 +99,28 @@ export const PICK_FRAGMENT = /* glsl */ `
   }
 `;
 
+export const MARK_VERTEX = /* glsl */ `
+  precision highp float;
+  in vec3 position, around;
+  out vec3 place;
+  void main() {
+    place = around;
+    gl_Position = vec4(position, 1.0);
+  }
+`;
+
+/** White with a dark edge, which is seen on any color. */
+export const MARK_FRAGMENT = /* glsl */ `
+  precision highp float;
+  in vec3 place;
+  out vec4 drawn;
+  void main() {
+    float away = abs(length(place.xy) - place.z);
+    if (away > 2.5) discard;
+    drawn = vec4(vec3(away < 1.2 ? 1.0 : 0.05), 1.0);
+  }
+`;
+
 export const SCREEN_VERTEX = /* glsl */ `
   precision highp float;
   in vec3 position;

@@ -5,6 +5,7 @@ import type { Choices } from "./choices";
 import { type Color, ofClass, onRamp } from "./colors";
 import { type Cloud, decoded, missing, unpacked } from "./data";
 import type { Attribute } from "./meta";
+import type { GpsTime } from "./text";
 
 /** Color mode of the shader. */
 export enum Mode {
@@ -42,6 +43,8 @@ export interface Shading {
   unit: string;
   /** Limits in the units of the file. */
   limits: [number, number];
+  /** Kind of GPS time of the values, if they are one. */
+  time: GpsTime | null;
   /** Position in the ramp of the lower limit. */
   first: number;
   /** Histogram of all points of the page, in 48 equal bins between the limits. */
@@ -75,7 +78,7 @@ export function shadingOf(cloud: Cloud, choices: Choices, pane: number): Shading
 
 function plain(mode: Mode, title: string): Shading {
   const table = tableOf(() => [255, 255, 255, 255]);
-  const none = { values: null, low: 0, high: 1, missing: -1, unit: "", first: 0, histogram: [], classes: [] };
+  const none = { values: null, low: 0, high: 1, missing: -1, unit: "", time: null, first: 0, histogram: [], classes: [] };
   return { mode, table, title, limits: [0, 1], ...none };
 }
 
@@ -104,9 +107,9 @@ function byValue(attribute: Attribute, values: Uint8Array | Uint16Array, choices
   const [low, high] = limits.map((value) => (value - attribute.offset) / attribute.scale);
   const lost = missing(attribute);
   const histogram = counted(values.length, (i) => (values[i] === lost ? NaN : values[i]), low, high);
-  const { name, unit } = attribute;
+  const { name, unit, time } = attribute;
   return {
-    ...plain(Mode.Value, name), table: ramp(choices), values, low, high, missing: lost, unit, limits, histogram,
+    ...plain(Mode.Value, name), table: ramp(choices), values, low, high, missing: lost, unit, time, limits, histogram,
   };
 }
 

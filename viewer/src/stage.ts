@@ -6,6 +6,7 @@ import {
   WebGLRenderTarget, Camera,
 } from "three";
 import type { Samples } from "./choices";
+import { Marks } from "./marks";
 import type { Cloud } from "./data";
 import {
   PICK_FRAGMENT, PICK_VERTEX, POINTS_FRAGMENT, POINTS_VERTEX, SCREEN_FRAGMENT, SCREEN_VERTEX,
@@ -13,6 +14,9 @@ import {
 import { Mode, type Shading } from "./shading";
 
 export type View = PerspectiveCamera | OrthographicCamera;
+
+/** Left, top, width and height in CSS pixels. */
+export type Rectangle = [number, number, number, number];
 
 /** Drawing parameters of the points. */
 export interface Drawing {
@@ -26,6 +30,10 @@ export interface Drawing {
   dot: number;
   lighting: boolean;
   dark: boolean;
+  /** Clicked points, in the cloud's unit from its middle. */
+  marks: Vector3[];
+  /** Part of each pane that the camera's view fills, with no label or panel over it; the view goes on around it. */
+  free: Rectangle;
 }
 
 /** Samples of a pane: points of the cloud's buffers, and additional points. */
@@ -63,8 +71,9 @@ export class Stage {
   private buffers = new Map<object, BufferAttribute>();
   width = 1;
   height = 1;
-  /** Part of the canvas shared by panes; a single pane has all of it. */
+  /** Part of the canvas that is drawn, shared by panes. */
   area: [number, number] = [1, 1];
+  private readonly marks = new Marks();
 
   constructor(canvas: HTMLCanvasElement, private readonly cloud: Cloud) {
     const context = canvas.getContext("webgl2", { alpha: false, antialias: false, preserveDrawingBuffer: false });
@@ -152,7 +161,7 @@ export class Stage {
   }
 
   /** Returns left, top, width and height of a pane in CSS pixels. */
-  rectangle(pane: number): [number, number, number, number] {
+  rectangle(pane: number): Rectangle {
     const [columns, rows] = this.grid;
     const [width, height] = [Math.floor(this.area[0] / columns), Math.floor(this.area[1] / rows)];
     return [(pane % columns) * width, Math.floor(pane / columns) * height, width, height];
@@ -167,7 +176,7 @@ export class Stage {
     return null;
   }
 
-  /** Resizes the canvas; panes use the part `area`. */
+  /** Resizes the canvas, of which the part `area` is drawn. */
   resize(width: number, height: number, area: [number, number]): void {
     this.width = width;
     this.height = height;
@@ -178,11 +187,9 @@ export class Stage {
 
   draw(drawing: Drawing): void {
     this.renderer.setRenderTarget(null);
-    if (this.dots.length) {
-      const [red, green, blue] = drawing.dark ? PAPER.dark : PAPER.light;
-      this.renderer.setClearColor((red << 16) | (green << 8) | blue, 1);
-      this.renderer.clear();
-    }
+    const [red, green, blue] = drawing.dark ? PAPER.dark : PAPER.light;
+    this.renderer.setClearColor((red << 16) | (green << 8) | blue, 1);
+    this.renderer.clear();
     for (let pane = 0; pane < this.panes; pane++) this.drawPane(pane, drawing);
   }
 
@@ -200,6 +207,8 @@ export class Stage {
       dots.own.visible = dots.beside.visible = i === pane && drawing.samples !== "hidden";
     });
     if (this.dots.length) this.dot(pane, drawing, size[1], ratio);
+    const [freeLeft, freeTop, freeWidth, freeHeight] = drawing.free;
+    drawing.camera.setViewOffset(freeWidth, freeHeight, -freeLeft, -freeTop, width, height);
     this.renderer.setRenderTarget(this.target);
     this.renderer.clear();
     this.renderer.render(this.scene, drawing.camera);
@@ -210,7 +219,9 @@ export class Stage {
     this.renderer.setScissor(left, bottom, width, height);
     this.renderer.setScissorTest(true);
     this.renderer.render(this.screen, new Camera());
+    if (this.marks.place(drawing.marks, drawing.camera, width, height)) this.renderer.render(this.marks.scene, new Camera());
     this.renderer.setScissorTest(false);
+    drawing.camera.clearViewOffset();
   }
 
   /** Sets the style of a pane's samples: alone like a cloud, else as dots in front of it. */
@@ -266,14 +277,15 @@ export class Stage {
   pick(x: number, y: number, drawing: Drawing): { point: number; pane: number } | null {
     const pane = this.paneAt(x, y);
     if (pane === null) return null;
-    const [left, top, width, height] = this.rectangle(pane);
-    const point = this.pickIn(pane, x - left, y - top, width, height, drawing);
+    const [left, top] = this.rectangle(pane);
+    const point = this.pickIn(pane, x - left, y - top, drawing);
     return point === null ? null : { point, pane };
   }
 
-  private pickIn(pane: number, x: number, y: number, width: number, height: number, drawing: Drawing): number | null {
+  private pickIn(pane: number, x: number, y: number, drawing: Drawing): number | null {
     const side = 2 * REACH + 1;
     const { camera } = drawing;
+    const [left, top, wide, high] = drawing.free;
     const alone = this.dots.length > 0 && drawing.samples === "alone";
     this.numbered.geometry = alone ? this.dots[pane].own.geometry : this.geometry;
     this.shade(this.numbers, this.numbered.geometry, this.shadings[pane]);
@@ -281,8 +293,7 @@ export class Stage {
     // The small target is a section of the whole view: points have the same size as in the whole.
     [set.width.value, set.pixels.value] = [alone ? drawing.dot : drawing.width, side];
     this.geometry.setDrawRange(0, drawing.points);
-    camera.setViewOffset(width, height, x - REACH, y - REACH, side, side);
-    camera.updateProjectionMatrix();
+    camera.setViewOffset(wide, high, x - left - REACH, y - top - REACH, side, side);
     this.renderer.setRenderTarget(this.small);
     this.renderer.setClearColor(0, 0);
     this.renderer.clear();
@@ -291,14 +302,16 @@ export class Stage {
     this.renderer.readRenderTargetPixels(this.small, 0, 0, side, side, bytes);
     this.renderer.setRenderTarget(null);
     camera.clearViewOffset();
-    camera.updateProjectionMatrix();
     return nearest(bytes, side);
   }
 
-  /** Renders an image of the current view. */
+  /** Renders an image of the current view, without the space around it; the next frame draws the window again. */
   picture(drawing: Drawing, done: (picture: Blob | null) => void): void {
+    const { width, height, area } = this;
+    this.resize(area[0], area[1], area);
     this.draw(drawing);
     this.renderer.domElement.toBlob(done, "image/png");
+    this.resize(width, height, area);
   }
 }
 

@@ -11,6 +11,7 @@ import puppeteer from "puppeteer-core";
 
 const POINTS = 20_000;
 const SAMPLES = 400;
+const TIME = (Date.UTC(2026, 10, 27, 12) - Date.UTC(1980, 0, 6)) / 1000 - 1e9;
 const program = process.env.FARPOINT;
 const folder = mkdtempSync(join(tmpdir(), "farpoint-view-"));
 let browser;
@@ -30,9 +31,23 @@ function cloud() {
   writeFileSync(join(folder, "a&b.csv"), lines.join("\n"));
 }
 
+/** The first points with GPS times counted from 1980, as a LAS file. */
+function timed() {
+  const lines = ["x,y,z,a_rather_long_name_of_an_attribute,gps_time"];
+  // 2026-11-27 12:00:00 GPS time, less a billion seconds.
+  rows.slice(0, 2000).forEach(([x, y, z], i) => lines.push([x, y, z, i % 9, TIME + i / 1000].join(",")));
+  writeFileSync(join(folder, "timed.csv"), lines.join("\n"));
+  execFileSync(program, ["convert", join(folder, "timed.csv"), "-o", join(folder, "timed.las"), "--quiet"]);
+  const bytes = readFileSync(join(folder, "timed.las"));
+  bytes[6] |= 1;
+  writeFileSync(join(folder, "timed.las"), bytes);
+  execFileSync(program, ["view", join(folder, "timed.las"), "-o", join(folder, "timed.html"), "--quiet"]);
+}
+
 before(async () => {
   assert.ok(program, "FARPOINT names the program");
   cloud();
+  timed();
   execFileSync(program, ["view", join(folder, "a&b.csv"), "-o", join(folder, "page.html"), "--quiet"]);
   const compared = ["--algorithms", "auto,random,grid:centroid", "--view", join(folder, "panes.html"), "--quiet"];
   execFileSync(program, ["compare", join(folder, "a&b.csv"), "-n", String(SAMPLES), ...compared]);
@@ -106,7 +121,117 @@ test("all points are drawn, and the picture is not blank", async () => {
   });
 });
 
-test("a single cloud has the whole window", async () => {
+/** How many pixels of a part of the picture are white, as marks are. */
+async function white(page, clip) {
+  return page.evaluate(async (data) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    return new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer).filter((pixel) => pixel === 0xffffffff).length;
+  }, await picture(page, clip));
+}
+
+test("clicked points are marked, with a line between two", async () => {
+  await open(1280, 800, "#by=.classification", async (page) => {
+    await draws(page, POINTS);
+    const around = ([x, y]) => ({ x: x - 14, y: y - 14, width: 28, height: 28 });
+    const places = [[400, 300], [600, 450]];
+    const parts = [...places, [500, 375]].map(around);
+    const counts = () => Promise.all(parts.map((clip) => white(page, clip)));
+    assert.deepEqual(await counts(), [0, 0, 0]);
+    for (const [x, y] of places) {
+      await page.mouse.click(x, y);
+      await new Promise((done) => setTimeout(done, 500));
+    }
+    const [first, second, middle] = await counts();
+    assert.ok(first > 60 && second > 60 && middle > 40, `${[first, second, middle]}`);
+    await page.keyboard.press("1");
+    await page.keyboard.press("p");
+    await page.keyboard.press("Escape");
+    await new Promise((done) => setTimeout(done, 500));
+    assert.deepEqual(await counts(), [0, 0, 0]);
+  });
+});
+
+test("times are dates, and no label is cut off", async () => {
+  for (const [width, height] of [[1280, 800], [400, 800]]) {
+    await open(width, height, "#by=.gps_time", async (page) => {
+      await draws(page, 2000);
+      if (width < 600) await page.click(".fold");
+      assert.match(await page.$eval(".times", (line) => line.textContent), /^2026-11-27 12:00:00.* to 2026-11-27 12:00:01/);
+      const limits = await page.$$eval(".limits input", (all) => all.map((one) => Number(one.value)));
+      assert.ok(Math.abs(limits[0] - TIME - 0.04) < 0.01 && Math.abs(limits[1] - TIME - 1.96) < 0.01, `${limits}`);
+      const cut = await page.$$eval(".side *, .bottom *", (all) => all.filter((one) => {
+        if (one.matches("select")) {
+          const whole = one.cloneNode(true);
+          whole.style.cssText = "position: absolute; flex: none; max-width: none; width: max-content";
+          document.body.append(whole);
+          const needed = whole.offsetWidth;
+          whole.remove();
+          return one.offsetWidth > 0 && one.offsetWidth < needed;
+        }
+        return one.clientWidth > 0 && one.scrollWidth > one.clientWidth;
+      }).map((one) => one.outerHTML));
+      assert.deepEqual(cut, []);
+      if (width < 600) return;
+      await page.mouse.click(500, 350);
+      await page.waitForFunction(() => !document.querySelector(".clicked").hidden);
+      const values = await clickedValues(page);
+      const seconds = Number(values.row.replace(/,/g, "")) / 1000;
+      assert.ok(Math.abs(parseFloat(values.gps_time) - TIME - seconds) < 1e-3, values.gps_time);
+      assert.match(values.gps_time, /^\d+\.\d{3,} s$/);
+      assert.equal(values["GPS time"], `2026-11-27 12:00:0${seconds.toFixed(3)}`);
+    }, "timed.html");
+  }
+});
+
+test("numbers with a comma are read right or refused", async () => {
+  await open(1280, 800, "#by=.intensity", async (page) => {
+    await draws(page, POINTS);
+    const type = async (field, text) => {
+      await page.$eval(field, (input, text) => {
+        input.value = text;
+        input.dispatchEvent(new Event("change"));
+      }, text);
+      const state = (input) => [input.value, input.getAttribute("aria-invalid"), input.validationMessage];
+      return page.$eval(field, state);
+    };
+    const low = ".limits input";
+    assert.equal((await type(low, "1,234.5"))[0], "1234.5");
+    assert.equal((await type(low, "1.234,75"))[0], "1234.75");
+    assert.equal((await type(low, "12 000"))[0], "12000");
+    assert.match(await page.evaluate(() => location.hash), /limits=12000,/);
+    const [text, invalid, reason] = await type(low, "1,234");
+    assert.deepEqual([text, invalid], ["1,234", "true"]);
+    assert.match(reason, /write 1234 or 1.234/);
+    for (const wrong of ["12,34,5", "many", "", "1e", "0x10", "30000"]) {
+      assert.equal((await type(low, wrong))[1], "true", wrong);
+    }
+    assert.match(await page.evaluate(() => location.hash), /limits=12000,/);
+    await type(".radius", "0,5");
+    await page.waitForFunction(() => Number(document.documentElement.dataset.drawn) > 300);
+    assert.ok(Number(await page.$eval(".radius", (input) => input.value)) > 0.4);
+    assert.equal((await type(".radius", "-1"))[1], "true");
+  });
+});
+
+test("buttons show what is on", async () => {
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    const pressed = () => page.$$eval("[aria-pressed]", (all) => all.map((one) => [one.textContent, one.getAttribute("aria-pressed")].join()));
+    assert.deepEqual(await pressed(), ["parallel,false", "lighting,true", "light,false"]);
+    for (const key of ["p", "e", "b"]) await page.keyboard.press(key);
+    assert.deepEqual(await pressed(), ["parallel,true", "lighting,false", "light,true"]);
+    assert.equal(await page.$eval(".fold", (fold) => fold.getAttribute("aria-expanded")), "true");
+    await page.click(".fold");
+    assert.equal(await page.$eval(".fold", (fold) => fold.getAttribute("aria-expanded")), "false");
+  });
+});
+
+test("a single cloud has the window above the slider", async () => {
   await open(1280, 800, "", async (page) => {
     await draws(page, POINTS);
     // Beside the panel, the slider, and all points: the page's own color.
@@ -115,7 +240,10 @@ test("a single cloud has the whole window", async () => {
     await page.keyboard.press("1");
     for (let i = 0; i < 12; i++) await page.mouse.wheel({ deltaY: -200 });
     await new Promise((done) => setTimeout(done, 1000));
-    assert.ok((await colors(page, { x: 1000, y: 400, width: 270, height: 300 })) > 50);
+    assert.ok((await colors(page, { x: 1000, y: 400, width: 270, height: 290 })) > 50);
+    await page.$eval(".bottom", (bar) => (bar.style.visibility = "hidden"));
+    const bar = await page.$eval(".bottom", (bar) => bar.getBoundingClientRect().toJSON());
+    assert.equal(await colors(page, { x: 0, y: bar.top, width: 1280, height: 800 - bar.top }), 1);
   });
 });
 
@@ -224,6 +352,8 @@ test("a telephone", async () => {
     await draws(page, POINTS);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.equal(wide, 400);
+    // All points are in view.
+    for (const x of [0, 398]) assert.equal(await colors(page, { x, y: 0, width: 2, height: 800 }), 1);
     assert.equal(await page.$eval(".side", (side) => getComputedStyle(side).display), "none");
     await page.click(".fold");
     assert.equal(await page.$eval(".side", (side) => getComputedStyle(side).display), "block");

@@ -235,7 +235,7 @@ pub(crate) struct Order {
     pub(crate) output: OrderOutput,
     #[command(flatten)]
     pub(crate) page: PageOptions,
-    /// Axis that points up on the page [default: guessed from the shape of the cloud].
+    /// Axis that points up on the page [default: z with a CRS, else guessed from the shape].
     #[arg(long, value_name = "AXIS", requires = "view", help_heading = "Output")]
     pub(crate) up: Option<Up>,
     #[command(flatten)]
@@ -299,7 +299,7 @@ pub(crate) struct Chamfer {
     /// Write A with an attribute 'distance' here, and a picture beside it (.png).
     #[arg(long, value_name = "OUT", help_heading = "Output")]
     pub(crate) per_point: Option<PathBuf>,
-    /// Axis that points up in the picture [default: guessed from the shape of the cloud].
+    /// Axis that points up in the picture [default: z with a CRS, else guessed from the shape].
     #[arg(long, value_name = "AXIS", requires = "per_point", help_heading = "Output")]
     pub(crate) up: Option<Up>,
     #[command(flatten)]
@@ -346,6 +346,20 @@ pub(crate) struct Info {
     /// with zeros, and with coordinates that occurred before.
     #[arg(long, help_heading = "Report")]
     pub(crate) points: bool,
+    /// Read all points and show their density in plan view, per m² (or square unit) of occupied cells, and their
+    /// spacing. Cells are one meter wide, or as much wider as it takes for 10 points on average.
+    #[arg(long, help_heading = "Report")]
+    pub(crate) density: bool,
+    /// Draw a map of the densities of all files here.
+    #[arg(long, value_name = "FILE.png", requires = "density", help_heading = "Report")]
+    pub(crate) map: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) report: Report,
+}
+
+impl Info {
+    /// Returns whether the header is not enough.
+    pub(crate) fn reads_points(&self) -> bool {
+        self.points || self.density
+    }
 }

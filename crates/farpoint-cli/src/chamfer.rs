@@ -7,7 +7,7 @@ use crate::args::{self, Rows};
 use crate::check;
 use crate::input::{self, Points};
 use crate::output::{self, count, number, seconds};
-use crate::picture::{Deviation, Unit, deviation};
+use crate::picture::{Deviation, Unit, Up, deviation};
 use crate::progress::Progress;
 use crate::report;
 use anyhow::{Result, ensure};
@@ -215,7 +215,7 @@ fn write(
         from: file_name(&args.a),
         to: file_name(&args.b),
         unit: Unit::of(cloud),
-        up: args.up,
+        up: Up::of(args.up, cloud),
         threshold: outcome.threshold,
     })?;
     drop(progress);

@@ -76,6 +76,13 @@ pub(crate) fn order_outputs(args: &args::Order, inputs: &[PathBuf]) -> Result<()
     stdout_once(output, &args.report)
 }
 
+/// Checks the map of `farpoint info`.
+pub(crate) fn map(args: &args::Info) -> Result<()> {
+    let Some(path) = &args.map else { return Ok(()) };
+    ensure!(path != Path::new("-"), "--map -: a map can't go to stdout; set a file name");
+    file("--map", path, &["png"], &[&args.input])
+}
+
 /// Maximum number of points of a page.
 const MAX_PAGE_POINTS: usize = 5_000_000;
 

@@ -1,14 +1,17 @@
 //! `farpoint info`: contents of a file, from its header where that is enough, or from its points.
 
+mod density;
 mod description;
 mod facts;
 
 use crate::input::{self, Points};
 use crate::many::Failed;
 use crate::messages::{complain, warn};
+use crate::output::write_file;
 use crate::progress::{Progress, ProgressWatch};
 use crate::{args, bag, check, report};
-use anyhow::Result;
+use anyhow::{Result, bail};
+use density::{Density, Total};
 use description::Description;
 use facts::{Attributes, CoordinateFacts};
 use farpoint_io::{Cloud, Summary};
@@ -18,6 +21,7 @@ use std::path::Path;
 
 pub(crate) fn run(args: &args::Info) -> Result<()> {
     check::report(&args.report, &[&args.input])?;
+    check::map(args)?;
     if args.merge {
         return describe_merged(args);
     }
@@ -30,7 +34,8 @@ pub(crate) fn run(args: &args::Info) -> Result<()> {
         return describe_each(args);
     }
     let contents = description(&args.input, args)?;
-    report::print(&args.report, contents.as_json(), &contents.as_table(), false)
+    report::print(&args.report, contents.as_json(), &contents.as_table(), false)?;
+    draw(contents.density.iter().collect(), args)
 }
 
 /// Describes all files as one cloud.
@@ -39,9 +44,9 @@ fn describe_merged(args: &args::Info) -> Result<()> {
     let watch = ProgressWatch::default();
     let merged = open_merged(&paths, &args.reading.options()?, None, &watch)?;
     let reader = merged.reader();
-    let (contents, files) = if args.points || reader.bounds().is_none() {
+    let (contents, files) = if args.reads_points() || reader.bounds().is_none() {
         let (cloud, files, _) = read_merged(&merged, &watch)?;
-        (of_cloud(reader.name().to_owned(), &cloud, args), files)
+        (of_cloud(reader.name().to_owned(), &cloud, args)?, files)
     } else {
         let head = reader.head();
         let description = Description {
@@ -60,7 +65,8 @@ fn describe_merged(args: &args::Info) -> Result<()> {
     };
     let (mut object, mut table) = (contents.as_json(), contents.as_table());
     report::add_files(&files, &mut object, &mut table);
-    report::print(&args.report, object, &table, false)
+    report::print(&args.report, object, &table, false)?;
+    draw(contents.density.iter().collect(), args)
 }
 
 /// Describes each file; files that can't be read print an error, and the others go on.
@@ -68,11 +74,13 @@ fn describe_each(args: &args::Info) -> Result<()> {
     let inputs: Vec<_> = std::iter::once(&args.input).chain(&args.more).cloned().collect();
     let found = expand(&inputs, args.search.recursive, None)?;
     let (mut objects, mut errors, mut tables) = (Vec::new(), Vec::new(), Vec::new());
+    let mut densities = Vec::new();
     for file in &found {
         match description(&file.path, args) {
             Ok(description) => {
                 objects.push(description.as_json());
                 tables.push(description.as_table());
+                densities.extend(description.density);
             }
             Err(error) => {
                 complain("error", &error.to_string());
@@ -82,14 +90,38 @@ fn describe_each(args: &args::Info) -> Result<()> {
         }
     }
     let failures = Failed { files: errors.len(), total: found.len() };
-    let object = json!({ "files": objects, "errors": errors });
+    let mut object = json!({ "files": objects, "errors": errors });
+    if let Some(total) = Total::of(densities.iter().collect()) {
+        object["density"] = total.as_json();
+        tables.push(total.as_table());
+    } else if !densities.is_empty() {
+        warn(
+            "no total of densities: some files state the unit of their coordinates, others do not",
+        );
+    }
     report::print(&args.report, object, &tables.join("\n"), false)?;
+    draw(densities.iter().collect(), args)?;
     if failures.files == 0 { Ok(()) } else { Err(failures.into()) }
+}
+
+/// Draws the map of densities, if requested.
+fn draw(densities: Vec<&Density>, args: &args::Info) -> Result<()> {
+    let Some(path) = &args.map else { return Ok(()) };
+    let title = input::name(&args.input);
+    match Total::of(densities) {
+        Some(total) => write_file(path, &total.picture(title)?),
+        None => bail!(
+            "{}: no map was drawn: there are no points, or files have different units",
+            path.display()
+        ),
+    }
 }
 
 fn description(path: &Path, args: &args::Info) -> Result<Description> {
     Ok(match summary(path, args)? {
-        Some(summary) if !args.points && (summary.bounds.is_some() || summary.points == 0) => {
+        Some(summary)
+            if !args.reads_points() && (summary.bounds.is_some() || summary.points == 0) =>
+        {
             let name = input::name(path);
             summary.warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
             Description::of_header(name, summary)
@@ -109,16 +141,17 @@ fn summary(path: &Path, args: &args::Info) -> Result<Option<Summary>> {
 /// Reads all points; facts that they lack are taken from the header.
 fn read(path: &Path, args: &args::Info, summary: Option<Summary>) -> Result<Description> {
     let (cloud, _) = input::read(path, &args.reading.options()?)?;
-    Ok(of_cloud(input::name(path), &cloud, args).with_origin(summary))
+    Ok(of_cloud(input::name(path), &cloud, args)?.with_origin(summary))
 }
 
 /// Describes a cloud that was read.
-fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Description {
+fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Result<Description> {
     let points = Points::of(cloud);
     let rows = CoordinateFacts::of(&points, args.points);
     let attributes = if args.points { Attributes::of(cloud) } else { Attributes::default() };
     let precision = if matches!(points, Points::F32(_)) { "f32" } else { "f64" };
-    Description {
+    let density = if args.density { Density::of(&name, cloud, &points)? } else { None };
+    Ok(Description {
         file: name,
         format: cloud.format(),
         description: cloud.description(),
@@ -130,8 +163,9 @@ fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Description {
         scale: cloud.scale(),
         rows: Some(rows),
         attributes,
+        density,
         ..Description::empty()
-    }
+    })
 }
 
 /// Returns the first attribute that is present among several names.

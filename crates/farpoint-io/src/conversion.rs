@@ -7,7 +7,9 @@
 use crate::Format;
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::{Cloud, distinct};
-use crate::formats::e57::STATE;
+
+/// Name of the attribute that marks points without a position, in E57.
+pub(crate) const STATE: &str = "invalid_state";
 
 /// Target format of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

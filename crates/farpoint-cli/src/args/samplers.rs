@@ -107,7 +107,7 @@ pub(crate) struct Compare {
     output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) page: PageOptions,
-    /// Axis that points up in the picture and on the page [default: guessed from the shape of the cloud].
+    /// Axis that points up in the picture and on the page [default: z with a CRS, else guessed from the shape].
     #[arg(long, value_name = "AXIS", help_heading = OUTPUT)]
     pub(crate) up: Option<crate::picture::Up>,
     /// Draw nothing.

@@ -25,7 +25,7 @@ pub(crate) struct View {
     /// Maximum number of points on the page, up to 5,000,000; each takes 12 to 20 bytes or more.
     #[arg(long, value_name = "COUNT", default_value = "1M", help_heading = "Output")]
     pub(crate) points: Count,
-    /// Axis that points up [default: guessed from the shape of the cloud].
+    /// Axis that points up [default: z with a CRS, else guessed from the shape].
     #[arg(long, value_name = "AXIS", help_heading = "Output")]
     pub(crate) up: Option<Up>,
     #[command(flatten)]

@@ -11,7 +11,10 @@ use farpoint_io::bag::{Bag, Contents, Kind, Topic};
 use serde_json::{Value, json};
 
 pub(crate) fn info(args: &args::Info, bag_input: &BagInput) -> Result<()> {
-    ensure!(!args.points, "--points is for one message of a bag; add --message K, or remove it");
+    ensure!(
+        !args.reads_points(),
+        "--points and --density are for one message of a bag; add --message K, or remove it"
+    );
     let bags = bag_input.files.iter().map(|file| Bag::open(file)).collect::<Result<Vec<_>, _>>()?;
     for bag in &bags {
         let name = bag.name();

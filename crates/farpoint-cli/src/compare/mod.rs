@@ -99,7 +99,8 @@ fn compare<T: Scalar>(all: &[[T; 3]], cloud: &Cloud, args: &args::Compare) -> Re
     let mut written = String::new();
     if let Some(path) = args.picture() {
         let progress = Progress::start("drawing", "");
-        let picture = draw(&points, Unit::of(cloud), args.up, &parameters, &evaluations)?;
+        let picture =
+            draw(&points, Unit::of(cloud), Up::of(args.up, cloud), &parameters, &evaluations)?;
         drop(progress);
         let svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
         let bytes = if svg { write::svg(&picture) } else { picture.png };

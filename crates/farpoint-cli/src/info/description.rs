@@ -1,5 +1,6 @@
 //! Description of a file, as a table and as JSON.
 
+use super::density::Density;
 use super::facts::{Attributes, CoordinateFacts, Counts};
 use crate::output::{self, count};
 use crate::text::lines;
@@ -26,6 +27,8 @@ pub(super) struct Description {
     /// `None` if the points were not read.
     pub(super) rows: Option<CoordinateFacts>,
     pub(super) attributes: Attributes,
+    /// `None` unless requested.
+    pub(super) density: Option<Density>,
 }
 
 impl Description {
@@ -48,6 +51,7 @@ impl Description {
             octree: None,
             rows: None,
             attributes: Attributes::default(),
+            density: None,
         }
     }
 
@@ -129,6 +133,7 @@ impl Description {
             "intensity": intensity,
             "classes": classes.as_ref().map(object),
             "returns": returns.as_ref().map(object),
+            "density": self.density.as_ref().map(Density::as_json),
         })
     }
 
@@ -156,6 +161,7 @@ impl Description {
         add("GPS time", self.gps_time.map(str::to_owned));
         add("COPC", self.octree.map(octree));
         self.counted(&mut rows);
+        rows.extend(self.density.iter().flat_map(Density::rows));
         lines(&rows, 13)
     }
 

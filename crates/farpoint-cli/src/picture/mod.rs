@@ -14,6 +14,7 @@ mod shape;
 mod still;
 #[cfg(test)]
 mod tests;
+mod tiles;
 mod unit;
 mod vector;
 mod view;
@@ -23,4 +24,5 @@ pub(crate) use deviation::{Deviation, deviation};
 pub(crate) use panels::{Panel, Panels, Picture, panels};
 pub(crate) use shape::Up;
 pub(crate) use still::still;
+pub(crate) use tiles::{Tile, Tiles, tiles};
 pub(crate) use unit::Unit;

@@ -1,7 +1,9 @@
-//! View direction of a cloud: flat clouds and terrain face on, others obliquely. Files don't state which
-//! axis points up, so it is guessed from the form of the cloud; the picture names the view.
+//! View direction of a cloud: flat clouds and terrain face on, others obliquely. In a coordinate reference
+//! system z points up; other files don't state their axis, so it is guessed from the form of the cloud; the
+//! picture names the view.
 
 use super::vector::{cross, normalized};
+use farpoint_io::Cloud;
 
 /// The axis that points up in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -9,6 +11,13 @@ pub(crate) enum Up {
     X,
     Y,
     Z,
+}
+
+impl Up {
+    /// Returns the requested axis, or z for a cloud in a coordinate reference system; `None` if unknown.
+    pub(crate) fn of(requested: Option<Self>, cloud: &Cloud) -> Option<Self> {
+        requested.or_else(|| cloud.crs().map(|_| Self::Z))
+    }
 }
 
 /// Position of a cloud in space, and the view that suits it.
@@ -97,7 +106,7 @@ impl Shape {
         let step = points.len().div_ceil(MEASURED).max(1);
         let some: Vec<[f64; 3]> = points.iter().step_by(step).copied().collect();
         let (axes, words) = match up {
-            None => guessed(&some),
+            None | Some(Up::Z) => guessed(&some, up.is_some()),
             Some(up) => upright([0, 1, 2].map(|axis| most(&some, axis).half()), up),
         };
         let room = words.starts_with(LOW_WORDS);
@@ -181,8 +190,8 @@ fn obliquely(half: [f64; 3], up: Up) -> Direction {
     (oblique(upwards, front, side, if low { 45.0 } else { 20.0 }), words)
 }
 
-/// Guesses the view of any cloud by its form.
-fn guessed(points: &[[f64; 3]]) -> Direction {
+/// Guesses the view of a cloud by its form, and the axis that points up unless that is z.
+fn guessed(points: &[[f64; 3]], z_is_up: bool) -> Direction {
     let sides = [0, 1, 2].map(|axis| most(points, axis));
     let [x, y, z] = UNIT;
     let half = sides.map(Side::half);
@@ -197,12 +206,14 @@ fn guessed(points: &[[f64; 3]]) -> Direction {
         };
     }
     let ahead = sides[2].high;
-    if sides[2].above_zero(0.5) && sides[..2].iter().all(|s| s.low.abs().max(s.high.abs()) < ahead)
+    if !z_is_up
+        && sides[2].above_zero(0.5)
+        && sides[..2].iter().all(|s| s.low.abs().max(s.high.abs()) < ahead)
     {
         // Depth cameras: x to the right, y down, z ahead.
         return ([x, back(y), back(z)], "view from the origin (along z, y down)");
     }
-    match y_is_up(points, sides) {
+    match !z_is_up && y_is_up(points, sides) {
         true => obliquely(half, Up::Y),
         false if thickness(points, sides) < FIELD => ([x, y, z], "view from above (along z)"),
         false => obliquely(half, Up::Z),
@@ -305,7 +316,9 @@ pub(super) mod tests {
         let room = farpoint_generate::room(20_000, 1).into_iter().map(|p| p.map(f64::from));
         let building = room.clone().map(|[x, y, z]| [x, z - 1.0, -y]);
         assert_eq!(text(room), "oblique view from above (z up)");
-        assert_eq!(text(building), "oblique view from above (y up)");
+        assert_eq!(text(building.clone()), "oblique view from above (y up)");
+        let known = Shape::of(&building.collect::<Vec<_>>(), Some(Up::Z));
+        assert_eq!(known.words, "oblique view (z up)");
         // A dome on its base.
         let ball = farpoint_generate::sphere(20_000, 1).into_iter().map(|p| p.map(f64::from));
         let dome = ball.map(|[x, y, z]| [x, 1.2 * y.max(-0.7), z]);

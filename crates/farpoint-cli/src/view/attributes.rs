@@ -98,10 +98,20 @@ impl Attribute {
         Self { name, bytes, offset: low, scale, whole, class, limits, values, data }
     }
 
-    /// Describes the attributes to the page; `asprs` if classes are those of LAS files.
-    pub(super) fn json(&self, asprs: bool) -> Value {
+    /// Returns the bytes of a number if most numbers of two bytes are near the one before, as times are.
+    pub(super) fn near(&self) -> Option<usize> {
+        let number = |value: &[u8]| i32::from(value[0]) + 256 * i32::from(value[1]);
+        let follows = |pair: &&[u8]| (number(&pair[2..]) - number(pair)).abs() < 128;
+        let pairs = || self.data.windows(4).step_by(2);
+        (self.bytes == 2 && 2 * pairs().filter(follows).count() > pairs().len()).then_some(2)
+    }
+
+    /// Describes the attributes to the page; `asprs` if classes are those of LAS files, which have an epoch of GPS time.
+    pub(super) fn json(&self, asprs: bool, epoch: Option<&str>) -> Value {
         let named = asprs && self.name == "classification";
         let name = |value: &f64| (value.to_string(), class_name(*value as u64).into());
+        let epoch = epoch.filter(|_| self.name == "gps_time");
+        let time = epoch.map(|epoch| if epoch == "week" { epoch } else { "standard" });
         let names: Map<String, Value> = self.values.iter().filter(|_| named).map(name).collect();
         json!({
             "name": self.name,
@@ -112,7 +122,8 @@ impl Attribute {
             "scale": self.scale,
             "whole": self.whole,
             "limits": self.limits,
-            "unit": "",
+            "unit": if time.is_some() { "s" } else { "" },
+            "time": time,
         })
     }
 }
@@ -194,7 +205,7 @@ mod tests {
         let [class, far] = &found.varying[..] else { panic!("two attributes") };
         assert_eq!((class.offset, class.bytes, &class.data[..]), (2.0, 1, &[0, 4, 0][..]));
         assert!(class.class && class.whole);
-        assert_eq!(class.json(true)["names"]["6"], "building");
+        assert_eq!(class.json(true, None)["names"]["6"], "building");
         // Of the rows 3, 1 and 0: 0, 40,000 and -3.
         assert_eq!((far.offset, far.bytes, far.whole), (-3.0, 2, true));
         let stored: Vec<u16> =

@@ -1,7 +1,7 @@
 //! The page: a template, its script and style, and a cloud as inert data.
 
 use super::attributes::Attributes;
-use super::encode::{html, json, packer, rising, tag};
+use super::encode::{Part, html, json, packer, relative_to_green, rising, tag};
 use super::panes::{Located, Panes, Stored};
 use super::places::Places;
 use super::prefixes::{Prefixes, Sequence};
@@ -30,7 +30,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) cloud: &'a Cloud,
     /// Number of usable points.
     pub(crate) usable: usize,
-    /// Up axis; guessed if `None`.
+    /// Up axis, if requested.
     pub(crate) up: Option<Up>,
 }
 
@@ -65,13 +65,14 @@ impl Page {
         let (order, rows) = stored_order(&prefixes, sequence.rows);
         let first = &sequence.rows[..sequence.rows.len().min(PICTURED)];
         let drawn: Vec<[f64; 3]> = first.iter().map(|&row| cloud.coordinates().get(row)).collect();
-        let still = still(&drawn, subject.up)?;
+        let still = still(&drawn, Up::of(subject.up, cloud))?;
         let located = Located::of(&order, cloud.len(), panes);
         let found = panes.found(cloud, &located);
         let beside: Vec<_> = found.iter().flat_map(|found| found.beside.iter().copied()).collect();
         let places = Places::of(cloud, &order, &beside, prefixes.typical());
         let panes = panes.stored(&found, &places, &located, order.len());
-        let attributes = Attributes::of(cloud, &order);
+        let mut attributes = Attributes::of(cloud, &order);
+        attributes.rgb.as_deref_mut().into_iter().for_each(relative_to_green);
         let name = input.file_name().unwrap_or(input.as_os_str()).to_string_lossy().into_owned();
         let mut meta = described(cloud, &attributes);
         meta["name"] = name.clone().into();
@@ -95,7 +96,7 @@ impl Page {
         );
         let parts = self.parts();
         let tags = parts.par_iter();
-        let tags = tags.map_init(packer, |packer, (id, bytes, each)| tag(packer, id, bytes, *each));
+        let tags = tags.map_init(packer, tag);
         data.extend(tags.collect::<Vec<String>>());
         let picture = STANDARD.encode(&self.picture);
         let picture = format!(
@@ -112,21 +113,25 @@ impl Page {
         ]))
     }
 
-    /// Returns the data by name, with the bytes per value.
-    fn parts(&self) -> Vec<(String, &[u8], usize)> {
-        let named = |name: &str| format!("fp-{name}");
-        let mut parts = vec![
-            (named("xyz"), &self.places.data[..], 3 * self.places.bytes),
-            (named("rows"), &self.rows[..], 1),
-        ];
-        parts.extend(self.attributes.rgb.iter().map(|rgb| (named("rgb"), &rgb[..], 3)));
+    /// Returns the data by name.
+    fn parts(&self) -> Vec<Part<'_>> {
+        fn part(id: String, bytes: &[u8], each: usize) -> Part<'_> {
+            Part { id, bytes, each, near: None }
+        }
+        let width = self.places.bytes;
+        // The file's order within a prefix makes coordinates and times follow each other.
+        let places = part("fp-xyz".to_owned(), &self.places.data, 3 * width);
+        let mut parts = vec![Part { near: Some(width), ..places }];
+        parts.push(part("fp-rows".to_owned(), &self.rows, 1));
+        parts.extend(self.attributes.rgb.iter().map(|rgb| part("fp-rgb".to_owned(), rgb, 3)));
         for (i, attribute) in self.attributes.varying.iter().enumerate() {
-            parts.push((format!("fp-value-{i}"), &attribute.data, attribute.bytes));
+            let plain = part(format!("fp-value-{i}"), &attribute.data, attribute.bytes);
+            parts.push(Part { near: attribute.near(), ..plain });
         }
         for (i, pane) in self.panes.iter().enumerate() {
-            parts.push((format!("fp-samples-{i}"), &pane.samples, 1));
-            parts.push((format!("fp-beside-{i}"), &pane.beside, 3 * self.places.bytes));
-            parts.push((format!("fp-distances-{i}"), &pane.distances, 1));
+            parts.push(part(format!("fp-samples-{i}"), &pane.samples, 1));
+            parts.push(part(format!("fp-beside-{i}"), &pane.beside, 3 * width));
+            parts.push(part(format!("fp-distances-{i}"), &pane.distances, 1));
         }
         parts
     }
@@ -148,8 +153,11 @@ fn stored_order(prefixes: &Prefixes, rows: &[usize]) -> (Vec<usize>, Vec<u8>) {
 /// Describes the file and its attributes to the page.
 fn described(cloud: &Cloud, attributes: &Attributes) -> Value {
     let asprs = matches!(cloud.format(), Some(Format::Las | Format::Laz));
-    let varying: Vec<_> =
-        attributes.varying.iter().map(|attribute| attribute.json(asprs)).collect();
+    let varying: Vec<_> = attributes
+        .varying
+        .iter()
+        .map(|attribute| attribute.json(asprs, cloud.gps_time()))
+        .collect();
     let constants = attributes.constant.iter();
     let constants: Vec<_> =
         constants.map(|(name, value)| json!({ "name": name, "value": value })).collect();

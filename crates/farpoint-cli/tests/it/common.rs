@@ -63,6 +63,29 @@ impl Folder {
         farpoint_generate::room(n, 3)
     }
 
+    /// Adds well-known text to a LAS file as its coordinate system.
+    pub(crate) fn add_crs(&self, name: &str, wkt: &str) {
+        self.add_record(name, 2112, wkt.as_bytes());
+    }
+
+    /// Adds a record of the coordinate system to a LAS file.
+    pub(crate) fn add_record(&self, name: &str, id: u16, data: &[u8]) {
+        let mut bytes = self.read(name);
+        // A record of the public header block, placed before the points.
+        let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        let (start, records) = (number(96), number(100));
+        let mut record = vec![0u8; 54];
+        record[2..17].copy_from_slice(b"LASF_Projection");
+        record[18..20].copy_from_slice(&id.to_le_bytes());
+        record[20..22].copy_from_slice(&(data.len() as u16).to_le_bytes());
+        record.extend(data);
+        let moved = start + record.len() as u32;
+        bytes[96..100].copy_from_slice(&moved.to_le_bytes());
+        bytes[100..104].copy_from_slice(&(records + 1).to_le_bytes());
+        bytes.splice(start as usize..start as usize, record);
+        self.write(name, bytes);
+    }
+
     /// Runs `farpoint` here with arguments separated by spaces.
     pub(crate) fn run(&self, arguments: &str) -> CommandOutput {
         self.pipe(arguments, b"")

@@ -8,6 +8,7 @@ mod commands;
 mod common;
 mod compare;
 mod copc;
+mod density;
 mod errors;
 mod foreign;
 mod grid;

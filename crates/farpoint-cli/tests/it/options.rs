@@ -96,25 +96,7 @@ fn numbers_as_people_write_them() {
 /// Writes a LAS file of a room with this well-known text as its coordinate system.
 fn with_crs(folder: &Folder, name: &str, wkt: &str) {
     fine(folder.run(&format!("generate room -n 2000 --seed 3 -o {name}")));
-    add_record(folder, name, 2112, wkt.as_bytes());
-}
-
-/// Adds a record of the coordinate system to a LAS file.
-fn add_record(folder: &Folder, name: &str, id: u16, data: &[u8]) {
-    let mut bytes = folder.read(name);
-    // A record of the public header block, placed before the points.
-    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-    let (start, records) = (number(96), number(100));
-    let mut record = vec![0u8; 54];
-    record[2..17].copy_from_slice(b"LASF_Projection");
-    record[18..20].copy_from_slice(&id.to_le_bytes());
-    record[20..22].copy_from_slice(&(data.len() as u16).to_le_bytes());
-    record.extend(data);
-    let moved = start + record.len() as u32;
-    bytes[96..100].copy_from_slice(&moved.to_le_bytes());
-    bytes[100..104].copy_from_slice(&(records + 1).to_le_bytes());
-    bytes.splice(start as usize..start as usize, record);
-    folder.write(name, bytes);
+    folder.add_crs(name, wkt);
 }
 
 #[test]
@@ -145,7 +127,7 @@ fn units_of_codes_and_of_text_headers_count() {
     // Keys with the code of a projected system, in US survey feet, and that of its heights.
     let keys: [u16; 16] = [1, 1, 0, 3, 1024, 0, 1, 1, 3072, 0, 1, 2227, 4096, 0, 1, 5773];
     let keys: Vec<u8> = keys.iter().flat_map(|n| n.to_le_bytes()).collect();
-    add_record(&folder, "room.las", 34735, &keys);
+    folder.add_record("room.las", 34735, &keys);
     let samples = |file: &str, options: &str| {
         let output = folder.run(&format!("sample {file} --json {options}"));
         (output.json()["samples"].clone(), fine(output))

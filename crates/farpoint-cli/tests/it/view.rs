@@ -24,12 +24,25 @@ impl Page {
     fn bytes(&self, id: &str) -> Vec<u8> {
         let (head, text) = tag(&self.text, id);
         let bytes = STANDARD.decode(text).unwrap();
-        let Some((_, each)) = head.split_once("data-packed=\"") else { return bytes };
-        let each: usize = each.trim_end_matches('"').parse().unwrap();
+        let number = |name: &str| -> Option<usize> {
+            let (_, rest) = head.split_once(&format!("data-{name}=\""))?;
+            Some(rest.split_once('"').unwrap().0.parse().unwrap())
+        };
+        let Some(each) = number("packed") else { return bytes };
         let mut planes = Vec::new();
         flate2::read::ZlibDecoder::new(&bytes[..]).read_to_end(&mut planes).unwrap();
         let values = planes.len() / each;
-        (0..planes.len()).map(|k| planes[k % each * values + k / each]).collect()
+        let mut bytes: Vec<u8> =
+            (0..planes.len()).map(|k| planes[k % each * values + k / each]).collect();
+        let Some(width) = number("near") else { return bytes };
+        for at in (each..bytes.len()).step_by(width) {
+            let mut carry = 0;
+            for k in at..at + width {
+                let sum = u16::from(bytes[k]) + u16::from(bytes[k - each]) + carry;
+                (bytes[k], carry) = (sum as u8, sum >> 8);
+            }
+        }
+        bytes
     }
 
     fn shown(&self) -> usize {
@@ -304,6 +317,32 @@ fn samples_that_the_page_does_not_hold_lie_beside_it() {
             assert!(distance_between(place, room[row].map(f64::from)) <= step);
         }
     }
+}
+
+/// A room that stands on its side, as if y were up, and times of both epochs.
+#[test]
+fn the_file_states_the_up_axis_and_the_epoch_of_times() {
+    let folder = Folder::new();
+    let mut lines = "x,y,z,gps_time\n".to_owned();
+    for (k, [x, y, z]) in farpoint_generate::room(5000, 1).into_iter().enumerate() {
+        lines += &format!("{x},{},{},{}\n", z - 1.0, -y, 3.1e8 + k as f64 / 1000.0);
+    }
+    folder.write("room.csv", lines);
+    folder.ok("convert room.csv -o room.las --scale 1e-6 --quiet");
+    let page = |options: &str| {
+        folder.ok(&format!("view room.las -o a.html {options}"));
+        let meta = Page::of(&folder, "a.html").meta;
+        let attributes = meta["attributes"].as_array().unwrap();
+        let time = attributes.iter().find(|one| one["name"] == "gps_time").expect("times");
+        (meta["up"].as_u64().unwrap(), time["time"].clone(), time["unit"].clone())
+    };
+    assert_eq!(page(""), (1, "week".into(), "s".into()));
+    folder.add_crs("room.las", r#"PROJCS["grid",GEOGCS["base"],UNIT["metre",1]]"#);
+    let mut bytes = folder.read("room.las");
+    bytes[6] |= 1;
+    folder.write("room.las", bytes);
+    assert_eq!(page(""), (2, "standard".into(), "s".into()));
+    assert_eq!(page("--up y").0, 1);
 }
 
 /// One point, equal points, coordinates near the largest, a line far from the origin.

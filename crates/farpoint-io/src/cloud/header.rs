@@ -67,6 +67,13 @@ pub(crate) struct LasHeader {
     pub(crate) extended_start: u64,
 }
 
+impl LasHeader {
+    /// Returns the epoch of GPS times.
+    pub(crate) fn gps_time(&self) -> &'static str {
+        if self.raw.global_encoding & 1 == 1 { "adjusted standard" } else { "week" }
+    }
+}
+
 /// A variable length record, with its stored bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {

@@ -153,6 +153,15 @@ impl Cloud {
         self.scale
     }
 
+    /// Returns the epoch of its GPS times, as [`Summary::gps_time`](crate::Summary::gps_time); `None` unless it is
+    /// that of a LAS file.
+    pub fn gps_time(&self) -> Option<&'static str> {
+        match &self.header {
+            Header::Las(header) => self.column("gps_time").map(|_| header.gps_time()),
+            _ => None,
+        }
+    }
+
     /// Returns the attributes in file order, x, y and z among them, then the added columns.
     pub fn fields(&self) -> Vec<Field> {
         let mut fields: Vec<Field> = match &self.table {

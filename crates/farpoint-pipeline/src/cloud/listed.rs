@@ -1,7 +1,6 @@
 //! Rows of a cloud that a file lists.
 
 use crate::RowSelection;
-use crate::disk::Error;
 use crate::text::name;
 use farpoint::{Points as _, Selected, Subset};
 use std::path::{Path, PathBuf};
@@ -25,9 +24,9 @@ impl RowList {
     }
 
     /// Reads the rows of a cloud of `points` points. Errors name the file.
-    pub(crate) fn read(&self, points: usize) -> Result<RowSelection, Error> {
+    pub(crate) fn read(&self, points: usize) -> Result<RowSelection, String> {
         let (Self::Rows(path) | Self::Mask(path)) = self;
-        let error_of_file = |what: String| Error::Refused(format!("{} {what}", self.option()));
+        let error_of_file = |what: String| format!("{} {what}", self.option());
         let invalid = |error: farpoint::Error| error_of_file(format!("{}: {error}", name(path)));
         let numbers =
             farpoint_io::read_numbers(path).map_err(|error| error_of_file(error.to_string()))?;

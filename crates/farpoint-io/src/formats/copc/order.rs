@@ -3,7 +3,6 @@
 //! Scanners measure neighbors one after another, so that the order of the input or of time is best for files with times
 //! and colors. Where these are missing, or the input was shuffled, neighbors on a Hilbert curve are more alike.
 
-use super::write::time;
 use crate::formats::las::{self, integers};
 use laz::{LazVlr, LazVlrBuilder};
 
@@ -13,6 +12,8 @@ const SHARE: usize = 16;
 const MIN_TRIED: usize = 500;
 /// Bits of a coordinate on the curve: three of them fit in 64.
 const BITS: u32 = 21;
+/// Byte offset of the GPS time of a record.
+const TIME: usize = 22;
 
 /// Returns the records of these points, which are in the order of the input, in the order that compresses best.
 pub(super) fn smallest(records: &[u8], stride: usize, points: &[u32], vlr: &LazVlr) -> Vec<u8> {
@@ -61,6 +62,11 @@ fn orders<'a>(points: &[u32], record: impl Fn(u32) -> &'a [u8]) -> Vec<Vec<u32>>
     curve.sort_unstable();
     orders.push(curve.into_iter().map(|(_, point)| point).collect());
     orders
+}
+
+/// Returns the GPS time of a record.
+pub(super) fn time(record: &[u8]) -> f64 {
+    record[TIME..].first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes))
 }
 
 /// Returns the place on a Hilbert curve of a cell with coordinates of this many bits (Skilling, 2004).

@@ -4,8 +4,9 @@ use super::cube::CellGrid;
 use super::hierarchy::{self, Entry};
 use super::info::{self, Info};
 use super::levels::{Key, Levels, Node};
+use super::order::{self, time};
 use super::spacing::Ordered;
-use super::{Copc, extended, order, wkt};
+use super::{Copc, extended, wkt};
 use crate::WriteOptions;
 use crate::bytes::memory;
 use crate::bytes::panics::catch_panic;
@@ -24,8 +25,6 @@ use std::io::{Cursor, Seek, SeekFrom};
 pub(super) const MEMORY: usize = 120;
 /// Share of a distance in single precision that may be rounding.
 const SINGLE: f64 = 1e-6;
-/// Byte offset of the GPS time of a record.
-const TIME: usize = 22;
 
 /// Writes the rows, which are in farthest-first order.
 pub(crate) fn write(
@@ -113,11 +112,6 @@ fn times(records: &[u8], header: &LasHeader) -> [f64; 2] {
     let found = parallel::map(records.chunks(stride << 13), of_block);
     let found = found.into_iter().fold(none, |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
     if found[0] <= found[1] { found } else { [0.0; 2] }
-}
-
-/// Returns the GPS time of a record.
-pub(super) fn time(record: &[u8]) -> f64 {
-    record[TIME..].first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes))
 }
 
 fn assemble(

@@ -17,6 +17,7 @@ use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{E57Header, Header};
+use crate::conversion::STATE;
 use crate::error::{self, ParseError};
 use crate::format::Format;
 use ::e57::{E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue};
@@ -26,8 +27,6 @@ use std::io::Cursor;
 
 /// Name of the attribute that distinguishes scans.
 const SCAN: &str = "scan";
-/// Name of the attribute that marks points without a position.
-pub(crate) const STATE: &str = "invalid_state";
 /// Largest number of scans named in a warning.
 const NAMED: usize = 5;
 

@@ -1,10 +1,72 @@
 //! Names of attributes in a written file: those of the input, of the standard, or of an extension.
 
-use super::write::{NORMALS, OTHERS, Stored, kind};
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::header::E57Header;
-use ::e57::{Extension, Record, RecordDataType, RecordName};
+use ::e57::{Extension, Record, RecordDataType, RecordName, RecordValue};
 use std::collections::HashSet;
+
+/// The extension for normals, and one for attributes outside the standard.
+pub(super) const NORMALS: (&str, &str) =
+    ("nor", "http://www.libe57.org/E57_NOR_surface_normals.txt");
+pub(super) const OTHERS: (&str, &str) =
+    ("farpoint", "https://github.com/farpoint/farpoint/attributes");
+
+/// A column with its place in the file.
+pub(super) struct Stored {
+    pub(super) record: Record,
+    pub(super) column: Column,
+}
+
+impl Stored {
+    /// Zeroes values of points whose state says that they have no position: not every reader takes NaN.
+    pub(super) fn clear(&mut self, states: &[u8]) {
+        if states.iter().all(|&state| state == 0) {
+            return;
+        }
+        let cleared = |row: usize| if states[row] == 0 { self.column.get(row) } else { 0.0 };
+        let cleared = Column::F64((0..states.len()).map(cleared).collect());
+        self.column = cleared.cast(self.column.kind());
+    }
+
+    /// Returns a value as it is stored; one outside the limits of its type becomes the limit.
+    pub(super) fn value(&self, row: usize) -> RecordValue {
+        let value = self.column.get(row);
+        match self.record.data_type {
+            RecordDataType::Single { .. } => RecordValue::Single(value as f32),
+            RecordDataType::Double { .. } => RecordValue::Double(value),
+            RecordDataType::ScaledInteger { min, max, scale, offset } => {
+                let steps = ((value - offset) / scale).round() as i64;
+                RecordValue::ScaledInteger(steps.clamp(min, max))
+            }
+            RecordDataType::Integer { min, max } => {
+                RecordValue::Integer((value.round() as i64).clamp(min, max))
+            }
+        }
+    }
+
+    /// Returns a value as it is read back.
+    pub(super) fn number(&self, row: usize) -> f64 {
+        super::number(&self.value(row), &self.record.data_type)
+    }
+}
+
+/// Returns the type in the file: whole numbers have the limits of their type, so that it is found again.
+pub(super) fn kind(column: &Column) -> RecordDataType {
+    let whole = |min, max| RecordDataType::Integer { min, max };
+    match column.kind() {
+        NumberType::I8 => whole(i8::MIN.into(), i8::MAX.into()),
+        NumberType::U8 => whole(0, u8::MAX.into()),
+        NumberType::I16 => whole(i16::MIN.into(), i16::MAX.into()),
+        NumberType::U16 => whole(0, u16::MAX.into()),
+        NumberType::I32 => whole(i32::MIN.into(), i32::MAX.into()),
+        NumberType::U32 => whole(0, u32::MAX.into()),
+        // Numbers beyond 2^53 are read as doubles by most.
+        NumberType::I64 | NumberType::U64 | NumberType::F64 => {
+            RecordDataType::Double { min: None, max: None }
+        }
+        NumberType::F32 => RecordDataType::Single { min: None, max: None },
+    }
+}
 
 /// Gives attributes their E57 names and types: those of the input, if it is E57.
 pub(super) fn named(attributes: Vec<Attribute>, input: Option<&E57Header>) -> Vec<Stored> {

@@ -1,15 +1,14 @@
 //! Writing E57: one scan, whose coordinates stay integers if the input has a scale.
 
-use super::STATE;
-use super::names::{named, satisfied};
+use super::names::{NORMALS, OTHERS, Stored, kind, named, satisfied};
 use super::place::Pose;
 use crate::WriteOptions;
 use crate::bytes::panics::catch_panic;
 use crate::cloud::Cloud;
-use crate::cloud::column::{Column, NumberType};
+use crate::cloud::column::Column;
 use crate::cloud::header::{E57Header, Header};
 use crate::cloud::precision::output_coordinates;
-use crate::conversion::{self, Target};
+use crate::conversion::{self, STATE, Target};
 use crate::error::ParseError;
 use crate::error::untrusted::fits_xml;
 use crate::formats::las;
@@ -20,23 +19,12 @@ use ::e57::{
 use std::hash::Hasher;
 use std::io::Cursor;
 
-/// The extension for normals, and one for attributes outside the standard.
-pub(super) const NORMALS: (&str, &str) =
-    ("nor", "http://www.libe57.org/E57_NOR_surface_normals.txt");
-pub(super) const OTHERS: (&str, &str) =
-    ("farpoint", "https://github.com/farpoint/farpoint/attributes");
 /// The state of a point without a position.
 const INVALID: i64 = 2;
 /// Bytes of a packet for the values of its points, and bytes per column besides: the length of its part, and the rest
 /// of a byte.
 const PACKET: u64 = u16::MAX as u64 - 506;
 const PACKET_COLUMN: u64 = 3;
-
-/// A column with its place in the file.
-pub(super) struct Stored {
-    pub(super) record: Record,
-    pub(super) column: Column,
-}
 
 /// Writes the rows.
 pub(crate) fn write(
@@ -305,55 +293,4 @@ fn states(cloud: &Cloud, rows: &[usize], input: Option<&Column>) -> Vec<u8> {
         _ => INVALID as u8,
     };
     rows.iter().enumerate().map(of_row).collect()
-}
-
-/// Returns the type in the file: whole numbers have the limits of their type, so that it is found again.
-pub(super) fn kind(column: &Column) -> RecordDataType {
-    let whole = |min, max| RecordDataType::Integer { min, max };
-    match column.kind() {
-        NumberType::I8 => whole(i8::MIN.into(), i8::MAX.into()),
-        NumberType::U8 => whole(0, u8::MAX.into()),
-        NumberType::I16 => whole(i16::MIN.into(), i16::MAX.into()),
-        NumberType::U16 => whole(0, u16::MAX.into()),
-        NumberType::I32 => whole(i32::MIN.into(), i32::MAX.into()),
-        NumberType::U32 => whole(0, u32::MAX.into()),
-        // Numbers beyond 2^53 are read as doubles by most.
-        NumberType::I64 | NumberType::U64 | NumberType::F64 => {
-            RecordDataType::Double { min: None, max: None }
-        }
-        NumberType::F32 => RecordDataType::Single { min: None, max: None },
-    }
-}
-
-impl Stored {
-    /// Zeroes values of points whose state says that they have no position: not every reader takes NaN.
-    fn clear(&mut self, states: &[u8]) {
-        if states.iter().all(|&state| state == 0) {
-            return;
-        }
-        let cleared = |row: usize| if states[row] == 0 { self.column.get(row) } else { 0.0 };
-        let cleared = Column::F64((0..states.len()).map(cleared).collect());
-        self.column = cleared.cast(self.column.kind());
-    }
-
-    /// Returns a value as it is stored; one outside the limits of its type becomes the limit.
-    fn value(&self, row: usize) -> RecordValue {
-        let value = self.column.get(row);
-        match self.record.data_type {
-            RecordDataType::Single { .. } => RecordValue::Single(value as f32),
-            RecordDataType::Double { .. } => RecordValue::Double(value),
-            RecordDataType::ScaledInteger { min, max, scale, offset } => {
-                let steps = ((value - offset) / scale).round() as i64;
-                RecordValue::ScaledInteger(steps.clamp(min, max))
-            }
-            RecordDataType::Integer { min, max } => {
-                RecordValue::Integer((value.round() as i64).clamp(min, max))
-            }
-        }
-    }
-
-    /// Returns a value as it is read back.
-    pub(super) fn number(&self, row: usize) -> f64 {
-        super::number(&self.value(row), &self.record.data_type)
-    }
 }

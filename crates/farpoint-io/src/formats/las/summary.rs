@@ -69,8 +69,7 @@ fn copy_header(header: &LasHeader, summary: &mut Summary) {
     summary.system = words(&raw.system_identifier);
     summary.created = date(raw.file_creation_year, raw.file_creation_day_of_year);
     let timed = summary.fields.iter().any(|field| field.name == "gps_time");
-    let kind = if raw.global_encoding & 1 == 1 { "adjusted standard" } else { "week" };
-    summary.gps_time = timed.then_some(kind);
+    summary.gps_time = timed.then(|| header.gps_time());
 }
 
 /// Reads at most `length` bytes from an offset on.
