@@ -11,14 +11,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use farpoint_io::{Cloud, Format};
 use farpoint_pipeline::SampledCloud;
+use flate2::read::ZlibDecoder;
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::io::Read as _;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../assets/view.html");
 const STYLE: &str = include_str!("../../assets/view.css");
-/// Made from `viewer` by `cargo xtask viewer`.
-const SCRIPT: &str = include_str!("../../assets/view.js");
+/// Made from `viewer` by `cargo xtask viewer`, and packed by the build script.
+const SCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/view.js.zz"));
 
 /// Points of the picture for browsers that cannot draw the cloud.
 const PICTURED: usize = 60_000;
@@ -102,6 +104,8 @@ impl Page {
         let picture = format!(
             "<img alt=\"a picture of the points\" src=\"data:image/png;base64,{picture}\">"
         );
+        let mut script = String::new();
+        ZlibDecoder::new(SCRIPT).read_to_string(&mut script)?;
         let generator = format!("farpoint {}", env!("CARGO_PKG_VERSION"));
         Ok(filled(&[
             ("{generator}", &generator),
@@ -109,7 +113,7 @@ impl Page {
             ("{style}", STYLE),
             ("{picture}", &picture),
             ("{data}", &data),
-            ("{script}", SCRIPT),
+            ("{script}", &script),
         ]))
     }
 
