@@ -214,7 +214,7 @@ mod tests {
             for resume in [false, true] {
                 assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
                 // Other files that exist while outputs are written.
-                for file in ["cloud.new", "rows", "rows-sorted", "by-row", "records"] {
+                for file in ["cloud.new", "rows", "rows-sorted", "distances", "by-row", "records"] {
                     fs::write(name("spool").join(file), b"x").unwrap();
                 }
                 let folder = Folder::take(Some(&name("spool")), place.path()).unwrap();
