@@ -146,17 +146,25 @@ pub(crate) struct Sample {
     pub(crate) place: DeviceOptions,
     #[command(flatten)]
     pub(crate) many: Many,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+/// Limits of the memory of a run.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Memory")]
+pub(crate) struct Limits {
     /// Memory limit, such as 8GiB: a cloud that needs more is sampled through the disk, with the same result. Of
     /// several files, those that fit are processed in parallel [default: free memory, half of it for several files].
-    #[arg(long, value_name = "SIZE", help_heading = "Memory")]
+    #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
     /// Sample through files in this folder, which are kept if the run is interrupted [default, if the cloud does
     /// not fit in memory: a folder beside the output, removed at the end, or by the next run if this one is
     /// killed].
-    #[arg(long, value_name = "DIR", help_heading = "Memory")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) spool: Option<PathBuf>,
     /// Resume the interrupted run in the folder of --spool.
-    #[arg(long, help_heading = "Memory")]
+    #[arg(long)]
     pub(crate) resume: bool,
 }
 
@@ -246,6 +254,8 @@ pub(crate) struct Order {
     pub(crate) place: DeviceOptions,
     #[command(flatten)]
     pub(crate) many: Many,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
 }
 
 const ORDER_EXAMPLES: &str = "\

@@ -2,9 +2,9 @@
 
 use crate::progress::ProgressWatch;
 use crate::view::{Page, Panes, Sequence, Subject};
-use crate::{args, check, input, many, report, view};
+use crate::{args, check, input, many, report, sample, view};
 use anyhow::{Result, bail, ensure};
-use farpoint_pipeline::{Files, SampledCloud};
+use farpoint_pipeline::{Files, Plan, SampledCloud};
 use std::path::Path;
 use std::time::Instant;
 
@@ -24,10 +24,20 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     let Some(output) = &args.output.output else { bail!("no output is given; add --output FILE") };
     let (request, watch) = (args.request()?, ProgressWatch::default());
     let files = Files { inputs: &inputs, merge: many.merge, output: Some(output), indices: None };
-    let sampled = request.in_memory(files, &watch)?.sample(&watch)?;
-    // Before the new column, so that this is the page of 'farpoint view'.
-    let page = page(args, &sampled)?;
-    let mut finished = sampled.write(&watch)?;
+    let (mut finished, page) = match sample::plan(&request, files, &watch)? {
+        Plan::ThroughDisk(plan) => {
+            let message =
+                "--view is for clouds that fit in memory; remove it, or allow more --memory";
+            ensure!(args.page.view.is_none(), message);
+            (plan.run(&watch)?, None)
+        }
+        Plan::InMemory(plan) => {
+            let sampled = plan.sample(&watch)?;
+            // Before the new column, so that this is the page of 'farpoint view'.
+            let page = page(args, &sampled)?;
+            (sampled.write(&watch)?, page)
+        }
+    };
     drop(watch);
     let start = Instant::now();
     page.iter().try_for_each(|(path, page)| view::write(path, page))?;

@@ -25,6 +25,14 @@ impl args::AmountArgs {
     }
 }
 
+impl args::Limits {
+    /// Returns the limits of the request.
+    fn limits(&self) -> Limits {
+        let memory = self.memory.map(|size| size.0);
+        Limits { memory, spool: self.spool.clone(), resume: self.resume }
+    }
+}
+
 impl Sample {
     /// Builds the request for each file.
     pub(crate) fn request(&self) -> Result<Request> {
@@ -33,7 +41,6 @@ impl Sample {
 
     /// Builds the request for points that are read with these options.
     pub(crate) fn request_of(&self, reading: ReadOptions) -> Result<Request> {
-        let memory = self.memory.map(|size| size.0);
         let size = match (self.amount.requested()?, self.approximate.min_points) {
             (SampleSize::Cell { size, .. }, Some(min_points)) => {
                 SampleSize::Cell { size, min_points }
@@ -45,7 +52,7 @@ impl Sample {
             reading,
             method: method(&self.run, Some(&self.approximate)),
             sorted: self.output.sorted,
-            limits: Limits { memory, spool: self.spool.clone(), resume: self.resume },
+            limits: self.limits.limits(),
             statistics: self.stats,
             ..with_writer(request, &self.output.writing)?
         })
@@ -59,6 +66,7 @@ impl Order {
         with_writer(
             Request {
                 reading: input.reading.options()?,
+                limits: self.limits.limits(),
                 ..sampling_request(SampleSize::Order, input, filters, run, place)?
             },
             &self.output.writing,

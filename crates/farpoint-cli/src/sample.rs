@@ -3,7 +3,7 @@
 use crate::progress::ProgressWatch;
 use crate::{args, bag, check, input, many, report};
 use anyhow::Result;
-use farpoint_pipeline::{Files, Plan};
+use farpoint_pipeline::{Files, Plan, Request};
 use std::sync::OnceLock;
 
 /// Hook that runs before memory is limited.
@@ -32,11 +32,21 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
     let (output, indices) = (args.output.output.as_deref(), args.output.indices.as_deref());
     let files = Files { inputs: &inputs, merge: many.merge, output, indices };
     let watch = ProgressWatch::default();
-    let plan = request.plan(files, &watch)?;
-    if let (Plan::ThroughDisk(_), Some(prepare)) = (&plan, BEFORE_LARGE.get()) {
-        prepare();
-    }
+    let plan = plan(&request, files, &watch)?;
     let finished = plan.run(&watch)?;
     drop(watch);
     report::print_sample(args, &finished)
+}
+
+/// Plans the work on one cloud.
+pub(crate) fn plan<'a>(
+    request: &'a Request,
+    files: Files<'a>,
+    watch: &ProgressWatch,
+) -> Result<Plan<'a>> {
+    let plan = request.plan(files, watch)?;
+    if let (Plan::ThroughDisk(_), Some(prepare)) = (&plan, BEFORE_LARGE.get()) {
+        prepare();
+    }
+    Ok(plan)
 }

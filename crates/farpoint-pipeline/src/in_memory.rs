@@ -1,7 +1,7 @@
 //! A cloud that is read whole: read, select rows, sample, arrange, write.
 
 use crate::cloud::choose::{choose, converted};
-use crate::cloud::levels::{levels, rounding_of};
+use crate::cloud::levels::{SPACING, levels, rounding_of};
 use crate::disk::Error;
 use crate::merged::read_merged;
 use crate::notes::{Stage, Watch};
@@ -292,5 +292,5 @@ fn add_spacing(cloud: &mut Cloud, rows: &[usize], distances: &[f64], single: boo
         true => Column::F32(column.into_iter().map(|value| value as f32).collect()),
         false => Column::F64(column),
     };
-    cloud.add_column("spacing", column);
+    cloud.add_column(SPACING, column);
 }

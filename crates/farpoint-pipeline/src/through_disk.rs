@@ -5,7 +5,7 @@ use crate::disk::{self, Error, Event, Outputs};
 use crate::merged::Joined;
 use crate::notes::{Stage, Watch};
 use crate::text::{bytes, count};
-use crate::{Files, Finished, Outcome, Request, Tiles};
+use crate::{Files, Finished, Outcome, Request, SampleSize, Tiles};
 use farpoint::backend::granted_here;
 use farpoint_io::{Reader, temporary};
 use rayon::ThreadPoolBuilder;
@@ -114,6 +114,7 @@ impl Request {
             .drop_zeros(self.rows.drop_zeros)
             .single(self.rows.single)
             .sorted(self.sorted)
+            .spacing(self.size == SampleSize::Order)
             .spool(self.limits.spool.clone())
             .resume(self.limits.resume)
     }

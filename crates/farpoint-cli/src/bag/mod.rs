@@ -127,8 +127,8 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
     let unsupported = [
         (args.output.indices.is_some(), "--indices"),
         (args.stats, "--stats"),
-        (args.spool.is_some(), "--spool"),
-        (args.resume, "--resume"),
+        (args.limits.spool.is_some(), "--spool"),
+        (args.limits.resume, "--resume"),
     ];
     if let Some((_, option)) = unsupported.into_iter().find(|(is_set, _)| *is_set) {
         bail!("{option} {remedy}");

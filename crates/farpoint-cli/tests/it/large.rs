@@ -23,6 +23,48 @@ fn the_bytes_are_those_of_sampling_in_memory() {
     }
 }
 
+#[test]
+fn an_order_has_the_bytes_of_one_in_memory() {
+    let folder = Folder::new();
+    folder.ok("-q generate room -n 20000 --seed 3 -o room.ply");
+    for other in ["room.laz", "room.csv", "wide.npy --precision double"] {
+        folder.ok(&format!("-q convert room.ply {other}"));
+    }
+    for (input, output) in [
+        ("room.ply", "o.ply"),
+        ("room.ply", "o.laz"),
+        ("room.ply", "o.npz"),
+        ("room.ply", "o.e57"),
+        ("room.ply", "o.copc.laz"),
+        ("room.laz", "o.laz"),
+        ("room.laz --f32", "o.laz"),
+        ("room.laz", "o.pcd"),
+        ("room.laz --drop-zeros", "o.xyz"),
+        ("room.csv", "o.csv"),
+        ("wide.npy", "o.npy"),
+        ("wide.npy", "o.copc.laz"),
+    ] {
+        let once = folder.run(&format!("order {input} -o memory-{output}"));
+        let disk = "--memory 256MiB --spool spool";
+        let disk = folder.run(&format!("order {input} -o {output} {disk}"));
+        assert_eq!((once.status, disk.status), (0, 0), "{} {}", once.err, disk.err);
+        assert!(disk.text().contains("tiles through the disk"), "{}", disk.text());
+        assert!(
+            folder.read(output) == folder.read(&format!("memory-{output}")),
+            "{input} {output}"
+        );
+        assert_eq!(once.err.replace("memory-", ""), disk.err, "{input} to {output}");
+        assert!(!folder.path("spool").exists());
+    }
+    let order = "order room.ply -o a.ply --spool spool";
+    folder.fails(&format!("{order} --view a.html"), &["--view", "memory"]);
+    folder.fails(&format!("{order} --memory 1MiB"), &["MiB"]);
+    folder.fails("order room.ply -o a.ply --resume", &["--resume", "--spool"]);
+    folder.ok("-q convert room.ply room.e57");
+    folder.fails("order room.e57 -o a.ply --spool spool", &["room.e57", "convert it"]);
+    assert!(!folder.path("a.ply").exists() && !folder.path("spool").exists());
+}
+
 /// Returns the peak memory of a process, in MiB, as the system counts it.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn peak(mut child: std::process::Child) -> f64 {

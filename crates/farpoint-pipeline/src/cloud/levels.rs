@@ -1,9 +1,11 @@
-//! The levels of COPC, from the selection distances of a sample.
+//! The levels of COPC and the column of an order, from the selection distances of a sample.
 
 use super::points::finite;
 use crate::{InputPoints, Points, RowSelection};
 use farpoint_io::{Cloud, Coordinates, Copc};
 
+/// Name of the column of selection distances.
+pub(crate) const SPACING: &str = "spacing";
 /// Share of a cloud's extent by which float32 may change a distance, after the minimum corner was
 /// subtracted: coordinates are rounded by 2^-25 of it, and so are sums and roots.
 const ROUNDED: f64 = 1.0 / (1 << 21) as f64;

@@ -26,6 +26,8 @@ pub struct Job {
     pub resume: bool,
     /// True if outputs are in the order of the input instead of that of choice.
     pub sorted: bool,
+    /// True to add a column `spacing` to the points, the selection distance of each, unless they are written as COPC.
+    pub spacing: bool,
     /// Sizes that follow from the memory unless set. They change no result.
     #[doc(hidden)]
     pub sizes: Sizes,
@@ -51,8 +53,9 @@ impl Job {
     pub fn new(amount: Amount, memory: u64) -> Job {
         let sizes = Sizes::default();
         let (start, spool) = (None, None);
-        let (drop_zeros, single, resume, sorted) = (false, false, false, false);
-        Job { amount, start, drop_zeros, single, memory, spool, resume, sorted, sizes }
+        let (drop_zeros, single, resume) = (false, false, false);
+        let (sorted, spacing) = (false, false);
+        Job { amount, start, drop_zeros, single, memory, spool, resume, sorted, spacing, sizes }
     }
 
     /// Sets the start.
@@ -83,6 +86,11 @@ impl Job {
     /// Writes outputs in the order of the input.
     pub fn sorted(self, sorted: bool) -> Job {
         Job { sorted, ..self }
+    }
+
+    /// Adds a column `spacing` to the points.
+    pub fn spacing(self, spacing: bool) -> Job {
+        Job { spacing, ..self }
     }
 
     #[doc(hidden)]

@@ -81,7 +81,7 @@ pub fn write_rows(
         rows.iter().try_for_each(|&row| each(row, 0.0))
     };
     let stop = || if keep_going() { Ok(()) } else { Err(Error::Stopped) };
-    let found = Found { count: rows.len() as u64, error: 0.0 };
+    let found = Found { count: rows.len() as u64, error: 0.0, single: false };
     let warnings = caught(|| Ok(write::outputs(&work, &outputs, found, &mut chosen, &stop)))?;
     work.folder.finish();
     warnings
@@ -251,8 +251,11 @@ impl Work<'_> {
             let distance = |key: Key| key.value::<T>().sqrt().to_f64();
             conductor.chosen(&mut workers, &mut |key| each(key.index(), distance(key)))
         };
-        let found =
-            Found { count: outcome.samples, error: if narrow { rounding(bounds) } else { 0.0 } };
+        let found = Found {
+            count: outcome.samples,
+            error: if narrow { rounding(bounds) } else { 0.0 },
+            single: spool.stored.is_single(),
+        };
         let warnings = write::outputs(self, outputs, found, &mut chosen, &|| Ok(()))?;
         let spooled = spool.file.metadata().map_or(0, |about| about.len());
         Ok(Sampled {

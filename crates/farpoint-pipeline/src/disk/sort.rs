@@ -158,7 +158,8 @@ impl Records {
         self.runs.len()
     }
 
-    fn places(&self, range: usize) -> Range<u64> {
+    /// Returns the places of the records of a range.
+    pub(crate) fn places(&self, range: usize) -> Range<u64> {
         let first = range as u64 * self.each;
         first..self.count.min(first + self.each)
     }

@@ -1,17 +1,19 @@
 //! The outputs: chosen rows, and points with all their attributes.
 
-use crate::cloud::levels::levels;
+use crate::cloud::levels::{SPACING, levels};
 use crate::disk::error::Error;
+use crate::disk::extents::read_at;
 use crate::disk::folder::Folder;
 use crate::disk::job::{Job, Outputs};
 use crate::disk::memory::{self, Shares};
 use crate::disk::sort::{CheckCanceled, PAIR, Records, Rows};
 use crate::disk::spool::ROW;
 use farpoint::backend::memory as fallible;
-use farpoint_io::{Cloud, Copc, Reader, WriteOptions, write_indices_in_blocks};
+use farpoint_io::{Cloud, Column, Copc, Reader, WriteOptions, write_indices_in_blocks};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
+use std::ops::Range;
 use std::path::Path;
 
 /// Rows that are written together.
@@ -36,6 +38,8 @@ pub(crate) struct Found {
     pub(crate) count: u64,
     /// Largest error of their distances.
     pub(crate) error: f64,
+    /// True if they are float32.
+    pub(crate) single: bool,
 }
 
 /// Calls the given function with the row and the selection distance of all chosen points, in order.
@@ -47,10 +51,14 @@ pub(crate) type InputPoints<'a> = &'a mut dyn FnMut(
 pub(crate) fn converting(reader: &Reader, job: &Job, outputs: &Outputs<'_>) -> Result<u64, Error> {
     let Some((path, options)) = outputs.points else { return Ok(0) };
     let held = reader.cloud().is_some();
-    let copc = options.copc.is_some();
-    if !copc
-        && (held || reader.copies_rows(path, options)? || reader.writes_blocks(path, options)?)
-    {
+    if job.spacing && held {
+        let what =
+            "holds its points in a way that they cannot be ordered through the disk".to_owned();
+        let fix = "convert it to LAZ or PLY first, or allow more memory".to_owned();
+        return Err(Error::Input { name: reader.name().to_owned(), what, fix });
+    }
+    let copies = held || !job.spacing && reader.copies_rows(path, options)?;
+    if options.copc.is_none() && (copies || reader.writes_blocks(path, options)?) {
         return Ok(0);
     }
     // The number of rows of a spacing is not known before.
@@ -70,8 +78,9 @@ fn assembled(reader: &Reader, options: &WriteOptions, count: u64) -> u64 {
 
 /// Returns the bytes in the folder of the run for `count` chosen rows and, if they are written, their records.
 pub(crate) fn bytes(work: &Work<'_>, outputs: &Outputs<'_>, count: u64) -> u64 {
-    let levels = outputs.points.is_some_and(|(_, options)| options.copc.is_some());
-    let list = LISTED * (1 + usize::from(work.job.sorted) + usize::from(levels));
+    let copc = outputs.points.is_some_and(|(_, options)| options.copc.is_some());
+    let distances = copc || work.job.spacing && outputs.points.is_some();
+    let list = LISTED * (1 + usize::from(work.job.sorted) + usize::from(distances));
     let records = outputs.points.filter(|_| work.reader.cloud().is_none());
     let record = records.map_or(0, |_| PAIR + ROW + width(work.reader));
     count * (LOGGED + list + record) as u64
@@ -91,42 +100,47 @@ pub(crate) fn outputs(
     chosen: InputPoints<'_>,
     check_canceled: CheckCanceled<'_>,
 ) -> Result<Vec<String>, Error> {
-    let (path, count) = (work.folder.file("rows"), found.count);
-    let leveled =
-        outputs.points.and_then(|(to, options)| Some((to, options, options.copc.as_ref()?)));
-    let distances = leveled.map(|_| work.folder.file("distances"));
-    list(&path, distances.as_deref(), chosen)?;
-    let warnings = match (leveled, &distances) {
-        (Some((to, options, copc)), Some(distances)) => {
-            let distances: Vec<f64> = all(distances, count, f64::from_bits)?;
-            let levels = levels(copc, &distances, found.error);
-            Some(leveled_points(
-                work,
-                (to, &options.clone().copc(levels)),
-                &path,
-                count,
-                check_canceled,
-            )?)
-        }
+    let (path, copc) =
+        (work.folder.file("rows"), outputs.points.and_then(|(_, o)| o.copc.as_ref()));
+    let spacing = work.job.spacing && outputs.points.is_some();
+    let far = (spacing || copc.is_some()).then(|| work.folder.file("distances"));
+    list(&path, far.as_deref(), chosen)?;
+    let files = (path.as_path(), far.as_deref());
+    // In the order of choice, whatever that of the output.
+    let leveled = match (outputs.points, copc) {
+        (Some(to), Some(_)) => Some(leveled_points(work, to, files, found, check_canceled)?),
         _ => None,
     };
-    if work.job.sorted {
+    if work.job.sorted && !work.job.spacing {
         let sorted = work.folder.file("rows-sorted");
         sort_rows(&path, &sorted, work.reader.len(), work.shares.sorting)?;
         std::fs::rename(&sorted, &path).map_err(|source| Error::written(&path, source))?;
     }
     if let Some(indices) = outputs.indices {
         let mut rows = List::open(&path)?;
-        write_indices_in_blocks(indices, count, || rows.next())?;
+        write_indices_in_blocks(indices, found.count, || rows.next())?;
     }
-    let (None, Some((to, options))) = (&warnings, outputs.points) else {
-        return Ok(warnings.unwrap_or_default());
-    };
+    match (leveled, outputs.points) {
+        (Some(warnings), _) => Ok(warnings),
+        (None, None) => Ok(Vec::new()),
+        (None, Some(to)) => points(work, to, files, found, check_canceled),
+    }
+}
+
+/// Writes the points in the order of the list, with their distances if there is a file of these.
+fn points(
+    work: &Work<'_>,
+    (to, options): (&Path, &WriteOptions),
+    (list, far): (&Path, Option<&Path>),
+    found: Found,
+    check_canceled: CheckCanceled<'_>,
+) -> Result<Vec<String>, Error> {
     if let Some(cloud) = work.reader.cloud() {
-        return whole(cloud, &path, to, options);
+        let rows: Vec<usize> = all(list, found.count, |row| row as usize)?;
+        return Ok(farpoint_io::write(to, cloud, &rows, options)?);
     }
-    let width = width(work.reader);
-    let copies = work.reader.copies_rows(to, options)?;
+    let (count, width) = (found.count, width(work.reader));
+    let copies = far.is_none() && work.reader.copies_rows(to, options)?;
     let blocks = !copies && count > 0 && work.reader.writes_blocks(to, options)?;
     if !copies && !blocks {
         work.check_assembled(options, count)?;
@@ -137,16 +151,19 @@ pub(crate) fn outputs(
         false => work.shares.sorting / 2,
     };
     let mut rows = Rows::new(work.reader, &work.folder.file("by-row"), count, sorting)?;
-    let mut list = List::open(&path)?;
+    let mut list = List::open(list)?;
     while let Some(block) = list.next()? {
         block.into_iter().try_for_each(|row| rows.push(row))?;
     }
     let (readers, records) = (work.shares.readers, work.folder.file("records"));
     let records = rows.fetch(&records, width, sorting, readers, check_canceled)?;
     let read_range = |range| check_canceled().and_then(|()| records.range(range));
+    let spacing = |places| far.map(|path| spacing(path, places, found.single)).transpose();
     if blocks {
         let counts = (count, records.ranges(), readers);
-        return work.reader.write_blocks(to, options, counts, read_range);
+        return work.reader.write_blocks(to, options, counts, |range| {
+            Ok::<_, Error>((read_range(range)?, spacing(records.places(range))?))
+        });
     }
     let mut range = 0;
     let next = || {
@@ -157,9 +174,27 @@ pub(crate) fn outputs(
     if copies {
         return work.reader.write_stored(to, options, count, next);
     }
-    let cloud = work.assemble(&records, (count, width), check_canceled)?;
+    let mut cloud = work.assemble(&records, (count, width), check_canceled)?;
+    if let Some((name, column)) = spacing(0..count)? {
+        cloud.add_column(name, column);
+    }
     let rows: Vec<usize> = fallible::collected(0..cloud.len());
     Ok(farpoint_io::write(to, &cloud, &rows, options)?)
+}
+
+/// Reads the column `spacing` of the points at these places of the output.
+fn spacing(path: &Path, places: Range<u64>, single: bool) -> Result<(&'static str, Column), Error> {
+    let mut bytes = fallible::zeros((places.end - places.start) as usize * 8);
+    let read = File::open(path).and_then(|file| read_at(&file, &mut bytes, places.start * 8));
+    read.map_err(|source| Error::read(path, source))?;
+    let distances = bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
+    Ok((
+        SPACING,
+        match single {
+            true => Column::F32(fallible::collected(distances.map(|distance| distance as f32))),
+            false => Column::F64(fallible::collected(distances)),
+        },
+    ))
 }
 
 impl Work<'_> {
@@ -194,19 +229,26 @@ impl Work<'_> {
 fn leveled_points(
     work: &Work<'_>,
     (to, options): (&Path, &WriteOptions),
-    list: &Path,
-    count: u64,
+    (list, far): (&Path, Option<&Path>),
+    found: Found,
     check_canceled: CheckCanceled<'_>,
 ) -> Result<Vec<String>, Error> {
-    work.check_assembled(options, count)?;
-    let mut rows: Vec<usize> = all(list, count, |row| row as usize)?;
+    work.check_assembled(options, found.count)?;
+    let mut rows: Vec<usize> = all(list, found.count, |row| row as usize)?;
+    let options = match (&options.copc, far) {
+        (Some(copc), Some(far)) if copc.distances.is_empty() => {
+            let distances: Vec<f64> = all(far, found.count, f64::from_bits)?;
+            &options.clone().copc(levels(copc, &distances, found.error))
+        }
+        _ => options,
+    };
     if let Some(cloud) = work.reader.cloud() {
         return Ok(farpoint_io::write(to, cloud, &rows, options)?);
     }
     let mut order: Vec<u32> = fallible::collected(0..rows.len() as u32);
     order.par_sort_unstable_by_key(|&k| rows[k as usize]);
     let (width, sorting) = (width(work.reader), work.shares.sorting / 2);
-    let mut by_row = Rows::new(work.reader, &work.folder.file("by-row"), count, sorting)?;
+    let mut by_row = Rows::new(work.reader, &work.folder.file("by-row"), found.count, sorting)?;
     for (place, &k) in order.iter().enumerate() {
         by_row.push(rows[k as usize] as u64)?;
         rows[k as usize] = place;
@@ -214,7 +256,7 @@ fn leveled_points(
     drop(order);
     let (readers, records) = (work.shares.readers, work.folder.file("records"));
     let records = by_row.fetch(&records, width, sorting, readers, check_canceled)?;
-    let cloud = work.assemble(&records, (count, width), check_canceled)?;
+    let cloud = work.assemble(&records, (found.count, width), check_canceled)?;
     Ok(farpoint_io::write(to, &cloud, &rows, options)?)
 }
 
@@ -225,17 +267,6 @@ fn all<T>(path: &Path, count: u64, number: impl Fn(u64) -> T) -> Result<Vec<T>, 
         fallible::extend(&mut numbers, more.into_iter().map(&number));
     }
     Ok(numbers)
-}
-
-/// Writes the rows of a cloud in memory.
-fn whole(
-    cloud: &Cloud,
-    list: &Path,
-    to: &Path,
-    options: &WriteOptions,
-) -> Result<Vec<String>, Error> {
-    let rows: Vec<usize> = all(list, 0, |row| row as usize)?;
-    Ok(farpoint_io::write(to, cloud, &rows, options)?)
 }
 
 /// Writes the chosen rows, 8 bytes each, to a file of their own, and their distances to another one if requested.

@@ -58,7 +58,9 @@ impl<T: Scalar> Conductor<T> {
         widths.retain(|&width| width > 0.0 && width.is_finite());
         widths.sort_by(f64::total_cmp);
         let width = widths.get(widths.len() / 2).copied().unwrap_or(0.0);
-        let possible = self.tiles.len() > 1 && self.plan.deep < 1.0 && self.plan.deep > 0.0;
+        // In a sweep a tile is loaded whole; a thin band lowers its pages one by one, each by all samples.
+        let several = self.tiles.len() > 1 || self.plan.mode == Mode::Sweep;
+        let possible = several && self.plan.deep < 1.0 && self.plan.deep > 0.0;
         possible && largest.to_f64().sqrt() <= DEEP_BELOW * width
     }
 

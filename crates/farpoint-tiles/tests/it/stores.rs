@@ -1,6 +1,6 @@
 //! Stores: integers of LAS files, and stores that fail.
 
-use crate::common::{Setup, compare, uniform};
+use crate::common::{Setup, check, compare, uniform};
 use farpoint::NonFinite;
 use farpoint_tiles::{
     Bytes, Column, Entry, Error, Local, MemoryStore, Mode, Pages, Plan, Store, StoreError, Tile,
@@ -160,4 +160,16 @@ fn transport_store(
     tile: usize,
 ) -> MemoryStore<f32> {
     transport.0[tile].store().clone()
+}
+
+/// In thin bands its pages would be lowered one by one, each by all samples since it was read.
+#[test]
+fn a_single_tile_is_loaded_whole() {
+    let setup = Setup { mode: Mode::Sweep, resident: false, tiles: 1, ..Setup::default() };
+    let plane: Vec<[f64; 3]> = uniform(4000, 2).iter().map(|at| [at[0], at[1], 0.0]).collect();
+    let statistics = check(&plane, setup);
+    assert!(
+        statistics.deep_bands > 0 && statistics.deep_bands < statistics.bands,
+        "{statistics:?}"
+    );
 }

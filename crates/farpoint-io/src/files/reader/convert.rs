@@ -10,6 +10,7 @@ mod shape;
 use super::{Content, Reader};
 use crate::bytes::sink::{Sink, put_by};
 use crate::cloud::Cloud;
+use crate::cloud::column::Column;
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, LasHeader};
 use crate::cloud::statistics::Statistics;
@@ -25,8 +26,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns the stored rows of a block.
-type Block<'a> = &'a mut dyn FnMut(usize) -> io::Result<Vec<u8>>;
+/// The stored rows of a block, and a column that is added to them, with its name.
+pub(super) type BlockRows = (Vec<u8>, Option<(&'static str, Column)>);
+
+/// Returns a block.
+type Block<'a> = &'a mut dyn FnMut(usize) -> io::Result<BlockRows>;
 
 /// State of writing in blocks.
 struct Writing<'a> {
@@ -72,7 +76,8 @@ impl Reader {
     }
 
     /// Writes `count` stored rows that `block` returns for each number below `blocks`, each twice: one after another,
-    /// or each with a line feed if rows are lines ([`Reader::stride`] is `None`). Reads the file once, on `threads`
+    /// or each with a line feed if rows are lines ([`Reader::stride`] is `None`). An added column is one of floats, the
+    /// first of which is infinite. Reads the file once, on `threads`
     /// threads, for the facts about all rows that a writer needs. The bytes are those that [`crate::write()`] writes
     /// of these rows of the whole cloud. Returns warnings.
     ///
@@ -87,13 +92,13 @@ impl Reader {
         path: &Path,
         options: &WriteOptions,
         (count, blocks, threads): (u64, usize, usize),
-        mut block: impl FnMut(usize) -> Result<Vec<u8>, E>,
+        mut block: impl FnMut(usize) -> Result<BlockRows, E>,
     ) -> Result<Vec<String>, E> {
         assert!(self.writes_blocks(path, options)? && blocks > 0, "blocks that can be written");
         let mut writing = self.writing(path, options, count, threads)?;
         let mut found = Extremes::default();
         for k in 0..blocks {
-            found.look(&writing.cloud(block(k)?)?);
+            found.look(&writing.cloud(block(k)?.0)?);
         }
         writing.extremes = found.stored(self.stride().is_none());
         let mut block_error: Option<E> = None;
@@ -180,8 +185,8 @@ impl Writing<'_> {
     }
 
     /// Returns the output of a block, without a header.
-    fn body(&mut self, stored: Vec<u8>) -> io::Result<Vec<u8>> {
-        self.converted(stored).map_err(|error| self.refuse(error))
+    fn body(&mut self, block: BlockRows) -> io::Result<Vec<u8>> {
+        self.converted(block).map_err(|error| self.refuse(error))
     }
 
     fn refuse(&mut self, error: Error) -> io::Error {
@@ -189,10 +194,19 @@ impl Writing<'_> {
         io::Error::other("the output cannot be made")
     }
 
-    fn converted(&mut self, mut stored: Vec<u8>) -> Result<Vec<u8>, Error> {
+    fn converted(&mut self, (mut stored, added): BlockRows) -> Result<Vec<u8>, Error> {
         let rows = self.reader.stored_cloud(stored.clone())?.len();
         stored.extend_from_slice(&self.extremes);
-        let cloud = self.cloud(stored)?;
+        let mut cloud = self.cloud(stored)?;
+        if let Some((name, mut column)) = added {
+            // The rows of extreme values follow.
+            match &mut column {
+                Column::F32(values) => values.resize(cloud.len(), f32::INFINITY),
+                Column::F64(values) => values.resize(cloud.len(), f64::INFINITY),
+                _ => {}
+            }
+            cloud.add_column(name, column);
+        }
         let all: Vec<usize> = (0..cloud.len()).collect();
         let (bytes, warnings) = encode(&self.name, &cloud, &all, &self.options)?;
         for warning in warnings {
