@@ -79,14 +79,15 @@ impl ThroughDisk<'_> {
 fn report_event(request: &Request, reader: &Reader, event: Event, watch: &dyn Watch) -> bool {
     let name = reader.name();
     match event {
-        Event::Surveyed { rows: all, bad, zeros, corner } => {
+        Event::Surveyed { resumed, rows: all, bad, zeros, corner } => {
             let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
             if !reader.filter().is_empty() {
                 report_filtered(name, [all, all - bad], watch);
                 bad = 0;
             }
             report_rows(name, request.rows.drop_zeros, [all, bad, zeros], watch);
-            if let (true, Some(folder)) = (request.limits.resume, &request.limits.spool) {
+            let anew = request.limits.resume && !resumed;
+            if let (true, Some(folder)) = (anew, &request.limits.spool) {
                 let note = "contains no run to resume; starting a new one";
                 watch.note(&format!("{}: {note}", folder.display()));
             }

@@ -9,6 +9,7 @@ use farpoint::Scalar;
 use farpoint::backend::memory as fallible;
 use farpoint_io::Reader;
 use farpoint_tiles::Corners;
+use std::ops::Range;
 use std::path::Path;
 
 /// Bytes of pages that are written together.
@@ -36,24 +37,21 @@ impl Build<'_> {
         points * point + pages * 6 * number + (self.tiles.len() * self.extent) as u64
     }
 
-    /// Writes the spool file at `path`.
-    pub(crate) fn run(
-        &self,
-        path: &Path,
-        check_canceled: &(dyn Fn() -> Result<(), Error> + Sync),
-    ) -> Result<Spool, Error> {
-        let extents = Extents::create(path, self.tiles.len(), self.extent)?;
-        self.reader.for_each(self.threads, |_, read| {
-            check_canceled()?;
+    /// Adds the rows of some parts to their tiles.
+    pub(crate) fn read(&self, parts: Range<usize>, extents: &Extents) -> Result<(), Error> {
+        self.reader.for_each_of(parts, self.threads, |_, read| {
             let points = Points::of(&read, self.stored)?;
-            self.scatter(&points, read.first(), &extents)
-        })?;
+            self.scatter(&points, read.first(), extents)
+        })
+    }
+
+    /// Puts each tile in order.
+    pub(crate) fn finish(&self, path: &Path, extents: Extents) -> Result<Spool, Error> {
         let (file, mut end, runs) = extents.finish()?;
         let (path, stored) = (path.to_owned(), self.stored);
         let mut spool = Spool { file, path, extent: self.extent, stored, tiles: Vec::new() };
         let stride = spool.stride() as u64;
         for run in runs {
-            check_canceled()?;
             let place = Place { points: run.length / stride, run, ..Place::default() };
             let place = match stored.is_single() {
                 true => sort_into_pages::<f32>(&spool, place, &mut end)?,

@@ -21,8 +21,10 @@ pub(crate) struct Run {
 #[derive(Default)]
 struct List {
     run: Run,
-    /// Bytes after the extents.
+    /// Bytes after the full extents.
     buffer: Vec<u8>,
+    /// True if the last extent of the run is the one for these bytes.
+    begun: bool,
 }
 
 /// A file of lists.
@@ -38,11 +40,29 @@ pub(crate) struct Extents {
 impl Extents {
     /// Creates a file with `lists` lists, in extents of `size` bytes.
     pub(crate) fn create(path: &Path, lists: usize, size: usize) -> Result<Extents, Error> {
+        Extents::open(path, size, 0, vec![Run::default(); lists])
+    }
+
+    /// Opens a file that ends at `end`, to append to its lists.
+    pub(crate) fn open(
+        path: &Path,
+        size: usize,
+        end: u64,
+        runs: Vec<Run>,
+    ) -> Result<Extents, Error> {
         let mut options = File::options();
-        let options = options.read(true).write(true).create(true).truncate(true);
-        let file = options.open(path).map_err(|source| Error::written(path, source))?;
-        let lists = (0..lists).map(|_| Mutex::default()).collect();
-        Ok(Extents { file, path: path.to_owned(), size, end: AtomicU64::new(0), lists })
+        let file = options.read(true).write(true).create(true).truncate(false).open(path);
+        let file = file.and_then(|file| file.set_len(end).map(|()| file));
+        let file = file.map_err(|source| Error::written(path, source))?;
+        let list = |run: Run| {
+            let last = (run.length % size as u64) as usize;
+            let mut buffer = vec![0; last];
+            run.read(&file, size, run.length - last as u64, &mut buffer)?;
+            Ok(Mutex::new(List { begun: last > 0, run, buffer }))
+        };
+        let lists: io::Result<_> = runs.into_iter().map(list).collect();
+        let lists = lists.map_err(|source| Error::read(path, source))?;
+        Ok(Extents { file, path: path.to_owned(), size, end: AtomicU64::new(end), lists })
     }
 
     fn list(&self, list: usize) -> MutexGuard<'_, List> {
@@ -57,33 +77,49 @@ impl Extents {
             let (now, later) = bytes.split_at(self.size - list.buffer.len());
             list.buffer.extend_from_slice(now);
             self.write(&mut list)?;
+            list.buffer.clear();
+            list.begun = false;
             bytes = later;
         }
         list.buffer.extend_from_slice(bytes);
         Ok(())
     }
 
+    /// Writes the bytes after the full extents to an extent of their own.
     fn write(&self, list: &mut List) -> Result<(), Error> {
-        let place = self.end.fetch_add(self.size as u64, Ordering::Relaxed);
+        if !list.begun {
+            list.run.places.push(self.end.fetch_add(self.size as u64, Ordering::Relaxed));
+            list.begun = true;
+        }
+        let place = list.run.places.last().copied().unwrap_or_default();
         let written = write_at(&self.file, &list.buffer, place);
-        written.map_err(|source| Error::written(&self.path, source))?;
-        list.run.places.push(place);
-        list.buffer.clear();
-        Ok(())
+        written.map_err(|source| Error::written(&self.path, source))
     }
 
-    /// Writes the buffers; returns the file, its length, and the lists.
-    pub(crate) fn finish(self) -> Result<(File, u64, Vec<Run>), Error> {
-        for list in &self.lists {
+    /// Writes all bytes; returns the length of the file, and the lists.
+    fn flush(&self) -> Result<(u64, Vec<Run>), Error> {
+        let run = |list: &Mutex<List>| {
             let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
             if !list.buffer.is_empty() {
                 self.write(&mut list)?;
             }
-            list.buffer = Vec::new();
-        }
-        let lists = self.lists.into_iter();
-        let runs = lists.map(|list| list.into_inner().unwrap_or_else(PoisonError::into_inner).run);
-        Ok((self.file, self.end.into_inner(), runs.collect()))
+            Ok(list.run.clone())
+        };
+        let runs = self.lists.iter().map(run).collect::<Result<_, Error>>()?;
+        Ok((self.end.load(Ordering::Relaxed), runs))
+    }
+
+    /// Writes all bytes, so that they survive a loss of power; returns the length of the file, and the lists.
+    pub(crate) fn sync(&self) -> Result<(u64, Vec<Run>), Error> {
+        let flushed = self.flush()?;
+        self.file.sync_data().map_err(|source| Error::written(&self.path, source))?;
+        Ok(flushed)
+    }
+
+    /// Writes all bytes; returns the file, its length, and the lists.
+    pub(crate) fn finish(self) -> Result<(File, u64, Vec<Run>), Error> {
+        let (end, runs) = self.flush()?;
+        Ok((self.file, end, runs))
     }
 }
 
@@ -176,8 +212,9 @@ mod tests {
     #[test]
     fn lists_grow_side_by_side() {
         let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lists");
         for size in [1, 7, 64, 1000] {
-            let extents = Extents::create(&folder.path().join("lists"), 5, size).unwrap();
+            let extents = Extents::create(&path, 5, size).unwrap();
             let byte = |list: usize, k: usize| (list * 50 + k % 50) as u8;
             std::thread::scope(|scope| {
                 for list in 0..5 {
@@ -188,10 +225,19 @@ mod tests {
                     });
                 }
             });
+            // Written in between, and by two processes.
+            let (end, runs) = extents.sync().unwrap();
+            extents.append(1, &[9; 100]).unwrap();
+            drop(extents);
+            let extents = Extents::open(&path, size, end, runs).unwrap();
+            let more = |list: usize| (list * 100..list * 130).map(move |k| byte(list, k));
+            for list in 0..5 {
+                extents.append(list, &more(list).collect::<Vec<u8>>()).unwrap();
+            }
             let (file, end, runs) = extents.finish().unwrap();
             assert!(end % size as u64 == 0);
             for (list, run) in runs.iter().enumerate() {
-                assert_eq!(run.length, list as u64 * 100);
+                assert_eq!(run.length, list as u64 * 130);
                 let mut found = vec![0; run.length as usize];
                 run.read(&file, size, 0, &mut found).unwrap();
                 assert!(found.iter().enumerate().all(|(k, &b)| b == byte(list, k)));

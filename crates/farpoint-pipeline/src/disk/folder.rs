@@ -8,10 +8,24 @@ use std::path::{Path, PathBuf};
 
 /// The file that makes the others a spool: without it a run can't be resumed.
 pub(crate) const CLOUD: &str = "cloud";
-/// Files that a run makes in its folder, in the order in which they are removed: the first one first, so that a
+/// The same while the input is read.
+pub(crate) const READING: &str = "reading";
+pub(crate) const READING_NEW: &str = "reading.new";
+/// Files that a run makes in its folder, in the order in which they are removed: the first ones first, so that a
 /// process that is killed in between leaves no spool of which half is gone.
-const FILES: [&str; 9] =
-    [CLOUD, "cloud.new", "points", "log", "rows", "rows-sorted", "distances", "by-row", "records"];
+const FILES: [&str; 11] = [
+    READING,
+    READING_NEW,
+    CLOUD,
+    "cloud.new",
+    "points",
+    "log",
+    "rows",
+    "rows-sorted",
+    "distances",
+    "by-row",
+    "records",
+];
 /// Created first and removed last: it marks the folder as one of a run.
 const LOCK: &str = "lock";
 /// Content of the lock, by which [`clean`] knows a folder that no run has named.
@@ -142,7 +156,7 @@ impl Folder {
 
     /// Returns whether there is a spool that a run can resume.
     pub(crate) fn has_spool(&self) -> bool {
-        self.file(CLOUD).exists()
+        [CLOUD, READING].iter().any(|name| self.file(name).exists())
     }
 
     /// Returns whether there are files of others. Half-made files of an earlier run are rewritten.
@@ -214,15 +228,18 @@ mod tests {
             for resume in [false, true] {
                 assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
                 // Other files that exist while outputs are written.
-                for file in ["cloud.new", "rows", "rows-sorted", "distances", "by-row", "records"] {
+                let names = [READING, READING_NEW, "cloud.new", "rows", "rows-sorted", "distances"];
+                for file in names.into_iter().chain(["by-row", "records"]) {
                     fs::write(name("spool").join(file), b"x").unwrap();
                 }
                 let folder = Folder::take(Some(&name("spool")), place.path()).unwrap();
                 for path in folder.removed().take(removals) {
                     fs::remove_file(&path).unwrap();
                 }
+                let left = folder.has_spool();
+                assert_eq!(left, removals < 3);
                 drop(folder);
-                if removals == 0 && !resume {
+                if left && !resume {
                     let error = run(place.path(), false, true).unwrap_err().to_string();
                     assert!(error.contains("--resume"), "{error}");
                     run(place.path(), true, true).unwrap();

@@ -1,5 +1,6 @@
 //! Points counted in a grid, and tiles chosen by those counts.
 
+use crate::disk::numbers::{Reader, Writer};
 use farpoint::backend::memory as fallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -39,6 +40,19 @@ impl Grid {
         Grid { low, finer, cells }
     }
 
+    pub(crate) fn encode(&self, out: &mut Writer) {
+        self.low.iter().chain(&self.finer).for_each(|&x| out.real(x));
+        self.cells.iter().for_each(|&cells| out.number(cells as u64));
+    }
+
+    pub(crate) fn decode(from: &mut Reader<'_>) -> Option<Grid> {
+        let (low, finer) = (from.three()?, from.three()?);
+        let mut cells = || from.number().map(|cells| cells as usize);
+        let cells = [cells()?, cells()?, cells()?];
+        let all = cells.iter().try_fold(1usize, |all, &cells| all.checked_mul(cells))?;
+        (1..=CELLS).contains(&all).then_some(Grid { low, finer, cells })
+    }
+
     /// Returns the number of cells.
     pub(crate) fn len(&self) -> usize {
         self.cells.iter().product()
@@ -75,8 +89,9 @@ impl Grid {
 pub(crate) struct Counts(Vec<AtomicU32>);
 
 impl Counts {
-    pub(crate) fn new(grid: &Grid) -> Counts {
-        Counts(fallible::collected((0..grid.len()).map(|_| AtomicU32::new(0))))
+    /// Adds to these.
+    pub(crate) fn from(counts: Vec<u32>) -> Counts {
+        Counts(counts.into_iter().map(AtomicU32::new).collect())
     }
 
     pub(crate) fn add(&self, cell: usize) {
@@ -178,7 +193,7 @@ mod tests {
             }
         }
         let grid = Grid::over(ends);
-        let counts = Counts::new(&grid);
+        let counts = Counts::from(vec![0; grid.len()]);
         points.iter().for_each(|&at| counts.add(grid.cell(at)));
         let tiles = Tiles::choose(grid, &counts.finish(), max_points);
         let mut sizes = vec![0; tiles.len()];

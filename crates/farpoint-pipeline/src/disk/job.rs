@@ -46,6 +46,8 @@ pub struct Sizes {
     pub sorting: Option<u64>,
     /// Bytes that are free on the disk.
     pub free: Option<u64>,
+    /// Parts of the input that are read between two calls of the observer.
+    pub lap: Option<usize>,
 }
 
 impl Job {
@@ -138,8 +140,17 @@ pub struct Sampled {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
+    /// Parts of the input have been read.
+    Read {
+        /// Their number so far.
+        parts: usize,
+        /// Number of all; each is read twice.
+        of: usize,
+    },
     /// The rows have been read once.
     Surveyed {
+        /// True if an interrupted run had read some.
+        resumed: bool,
         /// Rows in all.
         rows: u64,
         /// Rows that hold NaN or infinity.

@@ -26,6 +26,8 @@ mod grid;
 mod job;
 mod log;
 mod memory;
+mod numbers;
+mod reading;
 mod rows;
 mod run;
 mod sort;

@@ -3,26 +3,34 @@
 use crate::cloud::levels::rounding;
 use crate::disk::build::Build;
 use crate::disk::error::Error;
-use crate::disk::folder::{CLOUD, Folder};
+use crate::disk::extents::{Extents, Run};
+use crate::disk::folder::{CLOUD, Folder, READING};
 use crate::disk::grid::Tiles;
 use crate::disk::job::{Event, Job, Outputs, Sampled};
 use crate::disk::log::{Log, RUN};
 use crate::disk::memory::{Shares, least};
+use crate::disk::reading::Reading;
 use crate::disk::rows::{Stored, Use};
 use crate::disk::spool::Spool;
 use crate::disk::stamp::identity;
 use crate::disk::state::{Start, State};
 use crate::disk::store::SpoolStore;
-use crate::disk::survey::{Survey, starts, survey};
+use crate::disk::survey::{Survey, starts};
 use crate::disk::write::{self, Found, Work};
 use farpoint::backend::caught;
 use farpoint::{Amount, Scalar};
 use farpoint_io::{ReadOptions, Reader, WriteOptions};
 use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Parts of the input that each thread reads between two calls of the observer.
+const LAP: usize = 64;
+/// Time between two records of what has been read.
+const RECORDED: Duration = Duration::from_secs(10);
 
 /// Progress callback; return `false` to cancel.
 pub(crate) type Observer<'a> = &'a mut (dyn FnMut(Event) -> bool + Send);
@@ -151,9 +159,14 @@ impl Work<'_> {
     fn state(&self, outputs: &Outputs<'_>, observer: Observer<'_>) -> Result<(State, bool), Error> {
         let identity = identity(self.reader, self.job)?;
         if self.job.resume {
+            let parts = self.reader.parts();
             if let Some(state) = State::load(&self.folder.file(CLOUD))? {
                 identity.compare(&state.job, self.folder.path())?;
+                let _ = fs::remove_file(self.folder.file(READING));
                 return Ok((state, true));
+            } else if let Some(reading) = Reading::load(&self.folder, parts)? {
+                identity.compare(&reading.job, self.folder.path())?;
+                return Ok((self.make(reading, true, outputs, observer)?, true));
             }
         } else if self.folder.has_spool() {
             return Err(Error::unusable(
@@ -166,43 +179,112 @@ impl Work<'_> {
             let what = "contains other files";
             return Err(Error::unusable(self.folder.path(), what, "use an empty folder"));
         }
-        Ok((self.make(identity.text(), outputs, observer)?, false))
+        let survey = Survey::new(self.reader, self.rows())?;
+        let reading = Reading::new(identity.text(), survey, self.shares.tile);
+        Ok((self.make(reading, false, outputs, observer)?, false))
     }
 
     /// Reads the input twice: to find the extent of its rows, and to write them to the spool.
     fn make(
         &self,
-        job: String,
+        mut reading: Reading,
+        resumed: bool,
         outputs: &Outputs<'_>,
         observer: Observer<'_>,
     ) -> Result<State, Error> {
         let (reader, rows) = (self.reader, self.rows());
-        let seen = survey(reader, rows, self.shares.readers)?;
-        let corner = seen.bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
-        let (bad, zeros) = (seen.bad, seen.zeros);
-        notify(observer, Event::Surveyed { rows: reader.len(), bad, zeros, corner })?;
+        let mut recorded = Instant::now();
+        while let Some(parts) = self.lap(reading.surveyed) {
+            reading.survey.read(reader, rows, parts.clone(), self.shares.readers)?;
+            reading.surveyed = parts.end;
+            self.report(&mut recorded, parts.end, observer, || reading.save(&self.folder))?;
+        }
+        let seen = &reading.survey;
+        let (bad, zeros, bounds) = (seen.bad, seen.zeros, seen.bounds());
+        let corner = bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
+        notify(observer, Event::Surveyed { resumed, rows: reader.len(), bad, zeros, corner })?;
         let limit = self.job.amount.limit(seen.points() as usize)?;
         if limit > 0 && seen.points() == 0 {
             return Err(farpoint::Error::EmptyCloud.into());
         }
-        let stored = Stored::of(reader, rows, seen.bounds.unwrap_or_default()[0]);
-        let Survey { grid, counts, .. } = &seen;
-        let tiles = Tiles::choose(grid.clone(), counts, self.shares.tile);
-        let starts = match limit {
-            0 => Vec::new(),
-            _ => starts(reader, &seen, self.job, rows, stored, &tiles)?,
+        let bounds = bounds.unwrap_or_default();
+        let stored = Stored::of(reader, rows, bounds[0]);
+        let tiles = Tiles::choose(seen.grid.clone(), &seen.counts, reading.tile);
+        let (points, starts) = match limit {
+            0 => (seen.points(), Vec::new()),
+            _ => (seen.points(), starts(reader, seen, self.job, rows, stored, &tiles)?),
         };
-        let extent = self.shares.extent(tiles.len());
-        let build = Build { reader, rows, stored, tiles, extent, threads: self.shares.readers };
-        self.check_space(build.bytes(seen.points()), limit as u64, outputs)?;
-        let spool = build.run(&self.folder.file("points"), &|| Ok(()))?;
-        let (extent, tiles) = (extent as u64, spool.tiles);
-        let points = seen.points();
+        let spool = self.spool((&mut reading, &mut recorded), stored, tiles, outputs, observer)?;
+        let (job, extent, tiles) = (reading.job, reading.extent, spool.tiles);
         Log::create(&self.folder.file("log"), tiles.len())?;
-        let bounds = seen.bounds.unwrap_or_default();
         let state = State { job, bad, zeros, points, bounds, starts, extent, stored, tiles };
         state.save(&self.folder.file(CLOUD), &self.folder.file("cloud.new"))?;
+        let _ = fs::remove_file(self.folder.file(READING));
         Ok(state)
+    }
+
+    /// Reads the input for the second time, and writes its rows to the spool.
+    fn spool(
+        &self,
+        (reading, recorded): (&mut Reading, &mut Instant),
+        stored: Stored,
+        tiles: Tiles,
+        outputs: &Outputs<'_>,
+        observer: Observer<'_>,
+    ) -> Result<Spool, Error> {
+        let (path, lists) = (self.folder.file("points"), tiles.len());
+        if reading.extent == 0 {
+            reading.extent = self.shares.extent(lists) as u64;
+        }
+        let (reader, rows, threads) = (self.reader, self.rows(), self.shares.readers);
+        let extent = reading.extent as usize;
+        let build = Build { reader, rows, stored, tiles, extent, threads };
+        if reading.spooled == 0 {
+            let points = reading.survey.points();
+            let limit = self.job.amount.limit(points as usize)?;
+            self.check_space(build.bytes(points), limit as u64, outputs)?;
+            (reading.end, reading.runs) = (0, vec![Run::default(); lists]);
+        }
+        let extents = Extents::open(&path, extent, reading.end, std::mem::take(&mut reading.runs))?;
+        while let Some(parts) = self.lap(reading.spooled) {
+            build.read(parts.clone(), &extents)?;
+            reading.spooled = parts.end;
+            self.report(recorded, reader.parts() + parts.end, observer, || {
+                (reading.end, reading.runs) = extents.sync()?;
+                reading.save(&self.folder)
+            })?;
+        }
+        if self.folder.file(READING).exists() {
+            // Tiles are put in order in place: a run that is killed meanwhile reads them again.
+            reading.spool_again();
+            reading.save(&self.folder)?;
+        }
+        build.finish(&path, extents)
+    }
+
+    /// Returns the parts of the input that are read next, after those before `first`.
+    fn lap(&self, first: usize) -> Option<Range<usize>> {
+        let parts = self.job.sizes.lap.unwrap_or(LAP * self.shares.readers);
+        let end = self.reader.parts().min(first + parts);
+        (first < end).then_some(first..end)
+    }
+
+    /// Reports what has been read. It is recorded now and then, and if the observer cancels the run, in a folder that is
+    /// kept.
+    fn report(
+        &self,
+        recorded: &mut Instant,
+        parts: usize,
+        observer: Observer<'_>,
+        record: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let notified = notify(observer, Event::Read { parts, of: 2 * self.reader.parts() });
+        let due = notified.is_err() || recorded.elapsed() >= RECORDED;
+        if due && self.job.spool.is_some() {
+            record()?;
+            *recorded = Instant::now();
+        }
+        notified
     }
 
     /// Checks that the disk has room for a spool of this size, and for what writing up to `limit` rows takes; the

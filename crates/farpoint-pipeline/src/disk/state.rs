@@ -2,10 +2,10 @@
 
 use crate::disk::error::Error;
 use crate::disk::extents::Run;
+use crate::disk::numbers::{self, Reader, START_AGAIN, Writer};
 use crate::disk::rows::Stored;
 use crate::disk::spool::{Place, Spool};
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs::File;
 use std::path::Path;
 
 const MAGIC: &[u8] = b"farpoint spool 3\n";
@@ -36,60 +36,10 @@ pub(crate) struct State {
     pub(crate) tiles: Vec<Place>,
 }
 
-/// Appends numbers.
-#[derive(Default)]
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn number(&mut self, number: u64) {
-        self.0.extend(number.to_le_bytes());
-    }
-
-    fn real(&mut self, number: f64) {
-        self.number(number.to_bits());
-    }
-
-    fn list<T: Copy>(&mut self, list: &[T], number: impl Fn(T) -> u64) {
-        self.number(list.len() as u64);
-        list.iter().for_each(|&item| self.number(number(item)));
-    }
-}
-
-/// Reads numbers; `None` at the end of the bytes.
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn number(&mut self) -> Option<u64> {
-        let (bytes, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u64::from_le_bytes(*bytes))
-    }
-
-    fn real(&mut self) -> Option<f64> {
-        self.number().map(f64::from_bits)
-    }
-
-    fn three(&mut self) -> Option<[f64; 3]> {
-        Some([self.real()?, self.real()?, self.real()?])
-    }
-
-    /// Reads the length of a list whose items take 8 bytes at least.
-    fn length(&mut self) -> Option<usize> {
-        let length = self.number()?;
-        usize::try_from(length).ok().filter(|&n| n <= self.0.len() / 8)
-    }
-
-    fn list<T>(&mut self, number: impl Fn(u64) -> Option<T>) -> Option<Vec<T>> {
-        let length = self.length()?;
-        (0..length).map(|_| number(self.number()?)).collect()
-    }
-}
-
 impl State {
     fn encode(&self) -> Vec<u8> {
-        let mut out = Writer(MAGIC.to_vec());
-        out.number(self.job.len() as u64);
-        out.0.extend(self.job.bytes());
+        let mut out = Writer::new(MAGIC);
+        out.text(&self.job);
         for number in [self.bad, self.zeros, self.points, self.extent] {
             out.number(number);
         }
@@ -117,21 +67,12 @@ impl State {
             out.list(&tile.run.places, |place| place);
             out.list(&tile.checks, u64::from);
         }
-        let check = crc32fast::hash(&out.0);
-        out.0.extend(check.to_le_bytes());
-        out.0
+        out.finish()
     }
 
     fn decode(bytes: &[u8]) -> Option<State> {
-        let (content, check) = bytes.split_last_chunk()?;
-        if crc32fast::hash(content) != u32::from_le_bytes(*check) {
-            return None;
-        }
-        let mut from = Reader(content.strip_prefix(MAGIC)?);
-        let length = from.number()? as usize;
-        let (job, rest) = from.0.split_at_checked(length)?;
-        from.0 = rest;
-        let job = String::from_utf8(job.to_vec()).ok()?;
+        let mut from = Reader::new(bytes, MAGIC)?;
+        let job = from.text()?;
         let (bad, zeros, points) = (from.number()?, from.number()?, from.number()?);
         let extent = from.number()?;
         let bounds = [from.three()?, from.three()?];
@@ -154,24 +95,12 @@ impl State {
 
     /// Writes the state, whole or not at all.
     pub(crate) fn save(&self, path: &Path, new: &Path) -> Result<(), Error> {
-        let written = || {
-            let mut file = File::create(new)?;
-            file.write_all(&self.encode())?;
-            file.sync_all()?;
-            fs::rename(new, path)
-        };
-        written().map_err(|source| Error::written(path, source))
+        numbers::save(&self.encode(), path, new)
     }
 
     /// Reads the state; `None` if there is none.
     pub(crate) fn load(path: &Path) -> Result<Option<State>, Error> {
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(Error::read(path, source)),
-        };
-        let invalid = || Error::unusable(path, "is not the description of a spool", START_AGAIN);
-        State::decode(&bytes).map(Some).ok_or_else(invalid)
+        numbers::load(path, State::decode)
     }
 
     /// Opens the spool that it describes, at `path`.
@@ -188,8 +117,6 @@ impl State {
         Ok(Spool { file, path, extent, stored: self.stored, tiles: self.tiles })
     }
 }
-
-const START_AGAIN: &str = "delete the folder and start again without --resume";
 
 fn start(from: &mut Reader<'_>) -> Option<Start> {
     let (row, tile) = (from.number()?, u32::try_from(from.number()?).ok()?);

@@ -5,28 +5,30 @@ use crate::disk::grid::{Counts, Grid, Tiles};
 use crate::disk::job::Job;
 use crate::disk::rows::{Points, Stored, Use, finite, zero};
 use crate::disk::state::Start;
-use farpoint::backend::SplitMix64;
+use farpoint::backend::{SplitMix64, memory as fallible};
 use farpoint_io::Reader;
+use std::mem;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Number of parts sampled to find a box, if the header states none.
 const SAMPLED_PARTS: usize = 16;
 
 /// Properties of the rows of a file.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Survey {
     /// Rows that hold NaN or infinity.
     pub(crate) bad: u64,
     /// Rows that are exactly (0, 0, 0).
     pub(crate) zeros: u64,
-    /// Box around the rows that are used.
-    pub(crate) bounds: Option<[[f64; 3]; 2]>,
+    /// Corners of the box around the rows that are used.
+    pub(crate) corners: [[f64; 3]; 2],
     /// Number of rows that are used, for each part.
     pub(crate) used: Vec<u32>,
     /// The first row that is used.
     pub(crate) first: Option<u64>,
     pub(crate) grid: Grid,
-    /// RowSelection rows by cell.
+    /// Number of rows that are used, by cell.
     pub(crate) counts: Vec<u32>,
 }
 
@@ -46,42 +48,6 @@ fn grow(bounds: &mut [[f64; 3]; 2], at: [f64; 3]) {
         bounds[0][axis] = bounds[0][axis].min(at[axis]);
         bounds[1][axis] = bounds[1][axis].max(at[axis]);
     }
-}
-
-/// Reads all rows once.
-pub(crate) fn survey(reader: &Reader, rows: Use, threads: usize) -> Result<Survey, Error> {
-    let grid = Grid::over(approximate_bounds(reader, rows)?);
-    let counts = Counts::new(&grid);
-    let all = Mutex::new(Survey {
-        bad: 0,
-        zeros: 0,
-        bounds: None,
-        used: vec![0; reader.parts()],
-        first: None,
-        grid: grid.clone(),
-        counts: Vec::new(),
-    });
-    let all_bounds = Mutex::new(EMPTY_BOX);
-    reader.for_each(threads, |part, read| {
-        // Integers are not needed yet.
-        let points = Points::of(&read, Stored::Double)?;
-        let found = part_of(&points, read.first(), rows, &grid, &counts);
-        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.bad += found.bad;
-        all.zeros += found.zeros;
-        all.used[part] = found.used;
-        all.first = all.first.into_iter().chain(found.first).min();
-        let mut all_bounds = all_bounds.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.used > 0 {
-            found.bounds.iter().for_each(|&corner| grow(&mut all_bounds, corner));
-        }
-        Ok::<(), Error>(())
-    })?;
-    let mut survey = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    survey.bounds =
-        survey.first.map(|_| all_bounds.into_inner().unwrap_or_else(PoisonError::into_inner));
-    survey.counts = counts.finish();
-    Ok(survey)
 }
 
 fn part_of(points: &Points, first: u64, rows: Use, grid: &Grid, counts: &Counts) -> PartSurvey {
@@ -117,6 +83,47 @@ fn approximate_bounds(reader: &Reader, rows: Use) -> Result<[[f64; 3]; 2], Error
 }
 
 impl Survey {
+    /// Begins, before any part is read.
+    pub(crate) fn new(reader: &Reader, rows: Use) -> Result<Survey, Error> {
+        let grid = Grid::over(approximate_bounds(reader, rows)?);
+        let counts = fallible::zeros(grid.len());
+        let used = vec![0; reader.parts()];
+        Ok(Survey { bad: 0, zeros: 0, corners: EMPTY_BOX, used, first: None, grid, counts })
+    }
+
+    /// Reads some parts.
+    pub(crate) fn read(
+        &mut self,
+        reader: &Reader,
+        rows: Use,
+        parts: Range<usize>,
+        threads: usize,
+    ) -> Result<(), Error> {
+        let (grid, counts) = (self.grid.clone(), Counts::from(mem::take(&mut self.counts)));
+        let all = Mutex::new(&mut *self);
+        reader.for_each_of(parts, threads, |part, read| {
+            // Integers are not needed yet.
+            let points = Points::of(&read, Stored::Double)?;
+            let found = part_of(&points, read.first(), rows, &grid, &counts);
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.bad += found.bad;
+            all.zeros += found.zeros;
+            all.used[part] = found.used;
+            all.first = all.first.into_iter().chain(found.first).min();
+            if found.used > 0 {
+                found.bounds.iter().for_each(|&corner| grow(&mut all.corners, corner));
+            }
+            Ok::<(), Error>(())
+        })?;
+        self.counts = counts.finish();
+        Ok(())
+    }
+
+    /// Returns the corners of the box around the rows that are used; `None` if there are none.
+    pub(crate) fn bounds(&self) -> Option<[[f64; 3]; 2]> {
+        self.first.map(|_| self.corners)
+    }
+
     /// Returns the number of rows that are used.
     pub(crate) fn points(&self) -> u64 {
         self.used.iter().map(|&used| u64::from(used)).sum()

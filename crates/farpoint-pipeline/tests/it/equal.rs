@@ -5,7 +5,7 @@ use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, ReadOptions, Reader, WriteOptions, read, write,
     write_indices,
 };
-use farpoint_pipeline::disk::{Error, Event, Job, Outputs, Sampled, sample, write_rows};
+use farpoint_pipeline::disk::{Error, Event, Job, Outputs, Sampled, open, sample, write_rows};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -283,4 +283,70 @@ fn stopped_after_any_band_and_resumed() {
     }
     assert!(std::fs::read(&out).unwrap() == expected);
     assert_eq!(std::fs::read_dir(&spool).unwrap().count(), 0);
+}
+
+/// Every part of the input is read twice by all runs together, however often they are stopped.
+#[test]
+fn stopped_while_reading_and_resumed() {
+    for (name, single) in [("a.ply", true), ("a.laz", false), ("a.xyz", false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = save(folder.path(), name, &room(120_000, single), &WriteOptions::default());
+        let spool = folder.path().join("spool");
+        let mut job = small(Amount::Count(3_000), &Start::Random(7));
+        job.sizes.lap = Some(1);
+        let (_, expected, _) = through_the_disk(folder.path(), &path, &job, "once.npy").unwrap();
+        let reader = open(&path, &ReadOptions::default(), MEMORY).unwrap();
+        let (out, options) = (folder.path().join("o.npy"), WriteOptions::default());
+        let outputs = Outputs { points: Some((&out, &options)), indices: None };
+        let (parts, mut read) = (reader.parts(), Vec::new());
+        assert!(parts > 1, "{name}");
+        let mut run = |stops: bool, resumes: bool| {
+            let job = job.clone().spool(spool.clone()).resume(resumes);
+            sample(&reader, &job, &outputs, &mut |event| match event {
+                Event::Read { parts, of } => {
+                    assert_eq!(of, 2 * reader.parts());
+                    read.push(parts);
+                    !stops
+                }
+                Event::Surveyed { resumed, .. } => resumed == resumes,
+                _ => true,
+            })
+        };
+        for stop in 0..2 * parts {
+            assert!(matches!(run(true, stop > 0), Err(Error::Stopped)), "{name} {stop}");
+        }
+        let error = run(false, false).unwrap_err().to_string();
+        assert!(error.contains("--resume"), "{error}");
+        run(false, true).unwrap();
+        assert!(read.into_iter().eq(1..=2 * parts), "{name}");
+        assert!(std::fs::read(&out).unwrap() == expected, "{name}");
+        assert_eq!(std::fs::read_dir(&spool).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_spool_of_other_options_or_damaged_while_reading_is_not_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = save(folder.path(), "a.ply", &room(3_000, false), &WriteOptions::default());
+    let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
+    let (spool, start) = (folder.path().join("spool"), Start::Index(0));
+    let run = |amount, resume, stops| {
+        let job = small(amount, &start).spool(spool.clone()).resume(resume);
+        sample(&reader, &job, &Outputs::default(), &mut |event| {
+            !(stops && matches!(event, Event::Read { .. }))
+        })
+    };
+    let ratio = Amount::Ratio(0.25);
+    assert!(matches!(run(ratio, false, true), Err(Error::Stopped)));
+    let error = run(Amount::Ratio(0.5), true, false).unwrap_err().to_string();
+    assert!(error.contains("amount") && error.contains("0.25"), "{error}");
+    let place = spool.join("reading");
+    let mut bytes = std::fs::read(&place).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(&place, &bytes).unwrap();
+    let error = run(ratio, true, false).unwrap_err().to_string();
+    assert!(error.contains("reading") && error.contains("start again"), "{error}");
+    bytes[40] ^= 1;
+    std::fs::write(&place, &bytes).unwrap();
+    run(ratio, true, false).unwrap();
 }
