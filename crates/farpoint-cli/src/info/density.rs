@@ -120,8 +120,8 @@ impl Density {
             (
                 "area",
                 format!(
-                    "{} {square}: {} cells of {} {}, {:.0} % of the rectangle around them",
-                    number(self.area()),
+                    "{}: {} cells of {} {}, {:.0} % of the rectangle around them",
+                    area_text(self.area(), self.unit),
                     count(self.cells as u64),
                     number(self.cell),
                     self.unit,
@@ -137,6 +137,12 @@ impl Density {
         }));
         rows
     }
+}
+
+/// Writes an area with its unit.
+fn area_text(area: f64, unit: &str) -> String {
+    let number = if area < 1000.0 { number(area) } else { count(area.round() as u64) };
+    format!("{number} {}", if unit == "m" { "m²" } else { "square units" })
 }
 
 fn usable<T: Scalar>(points: &[[T; 3]]) -> Vec<[f64; 3]> {
@@ -266,7 +272,7 @@ impl<'a> Total<'a> {
                 "density",
                 format!("{mean} points per {square} of occupied cells, by file {min} to {max}"),
             ),
-            ("area", format!("{} {square}", number(self.area()))),
+            ("area", area_text(self.area(), self.0[0].unit)),
         ];
         lines(&rows, 13)
     }
