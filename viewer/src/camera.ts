@@ -3,7 +3,8 @@
 import { MOUSE, OrthographicCamera, PerspectiveCamera, Vector3 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Cloud } from "./data";
-import type { View } from "./stage";
+
+export type View = PerspectiveCamera | OrthographicCamera;
 
 const FIELD_OF_VIEW = 50;
 /** Part of the field of view for all points; the rest is a margin. */

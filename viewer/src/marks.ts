@@ -1,8 +1,8 @@
 // Clicked points: a ring around each and the line between two, over all points and of one width at any distance.
 
 import { BufferAttribute, BufferGeometry, GLSL3, Mesh, RawShaderMaterial, Scene, Vector3 } from "three";
+import type { View } from "./camera";
 import { MARK_FRAGMENT, MARK_VERTEX } from "./shaders";
-import type { View } from "./stage";
 
 /** Radius of a ring, and half the width that it and the line need, in CSS pixels. */
 const RADIUS = 7;

@@ -1,10 +1,10 @@
 // Rendering: the points of each pane to color and depth textures, then eye-dome lighting to the canvas.
 
 import {
-  BufferAttribute, BufferGeometry, DepthTexture, GLSL3, Matrix4, Mesh, type OrthographicCamera,
-  type PerspectiveCamera, Points, RawShaderMaterial, Scene, UnsignedIntType, Vector2, Vector3, WebGLRenderer,
-  WebGLRenderTarget, Camera,
+  BufferAttribute, BufferGeometry, DepthTexture, GLSL3, Matrix4, Mesh, Points, RawShaderMaterial, Scene,
+  UnsignedIntType, Vector2, Vector3, WebGLRenderer, WebGLRenderTarget, Camera,
 } from "three";
+import type { View } from "./camera";
 import type { Samples } from "./choices";
 import { Marks } from "./marks";
 import type { Cloud } from "./data";
@@ -12,8 +12,6 @@ import {
   PICK_FRAGMENT, PICK_VERTEX, POINTS_FRAGMENT, POINTS_VERTEX, SCREEN_FRAGMENT, SCREEN_VERTEX,
 } from "./shaders";
 import { Mode, type Shading } from "./shading";
-
-export type View = PerspectiveCamera | OrthographicCamera;
 
 /** Left, top, width and height in CSS pixels. */
 export type Rectangle = [number, number, number, number];
