@@ -162,9 +162,11 @@ impl Work<'_> {
             let parts = self.reader.parts();
             if let Some(state) = State::load(&self.folder.file(CLOUD))? {
                 identity.compare(&state.job, self.folder.path())?;
+                // The run was killed just before it removed this.
                 let _ = fs::remove_file(self.folder.file(READING));
                 return Ok((state, true));
-            } else if let Some(reading) = Reading::load(&self.folder, parts)? {
+            }
+            if let Some(reading) = Reading::load(&self.folder, parts)? {
                 identity.compare(&reading.job, self.folder.path())?;
                 return Ok((self.make(reading, true, outputs, observer)?, true));
             }
@@ -203,16 +205,17 @@ impl Work<'_> {
         let (bad, zeros, bounds) = (seen.bad, seen.zeros, seen.bounds());
         let corner = bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
         notify(observer, Event::Surveyed { resumed, rows: reader.len(), bad, zeros, corner })?;
-        let limit = self.job.amount.limit(seen.points() as usize)?;
-        if limit > 0 && seen.points() == 0 {
+        let points = seen.points();
+        let limit = self.job.amount.limit(points as usize)?;
+        if limit > 0 && points == 0 {
             return Err(farpoint::Error::EmptyCloud.into());
         }
         let bounds = bounds.unwrap_or_default();
         let stored = Stored::of(reader, rows, bounds[0]);
         let tiles = Tiles::choose(seen.grid.clone(), &seen.counts, reading.tile);
-        let (points, starts) = match limit {
-            0 => (seen.points(), Vec::new()),
-            _ => (seen.points(), starts(reader, seen, self.job, rows, stored, &tiles)?),
+        let starts = match limit {
+            0 => Vec::new(),
+            _ => starts(reader, seen, self.job, rows, stored, &tiles)?,
         };
         let spool = self.spool((&mut reading, &mut recorded), stored, tiles, outputs, observer)?;
         let (job, extent, tiles) = (reading.job, reading.extent, spool.tiles);
@@ -243,7 +246,7 @@ impl Work<'_> {
             let points = reading.survey.points();
             let limit = self.job.amount.limit(points as usize)?;
             self.check_space(build.bytes(points), limit as u64, outputs)?;
-            (reading.end, reading.runs) = (0, vec![Run::default(); lists]);
+            reading.runs = vec![Run::default(); lists];
         }
         let extents = Extents::open(&path, extent, reading.end, std::mem::take(&mut reading.runs))?;
         while let Some(parts) = self.lap(reading.spooled) {
