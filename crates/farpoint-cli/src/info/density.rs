@@ -7,7 +7,7 @@ use crate::text::lines;
 use anyhow::{Result, bail};
 use farpoint::measure::{Spacing, spacing_of};
 use farpoint::{Cpu, Reduce, Scalar, VoxelGrid, Voxels};
-use farpoint_io::{Cloud, Format};
+use farpoint_io::Cloud;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -19,7 +19,7 @@ const PERCENT: [usize; 3] = [5, 50, 95];
 /// Density of the usable points of a cloud.
 pub(super) struct Density {
     /// Unit of all lengths and areas: meters if known, else that of the coordinates.
-    unit: &'static str,
+    unit: Unit,
     /// Edge of a cell.
     cell: f64,
     cells: usize,
@@ -39,17 +39,13 @@ pub(super) struct Density {
 impl Density {
     /// Measures a cloud; `None` if it has no usable point.
     pub(super) fn of(name: &str, cloud: &Cloud, points: &Points<'_>) -> Result<Option<Self>> {
-        let crs = cloud.crs();
-        if let Some(crs) = crs.filter(|crs| crs.geographic) {
+        if let Some(crs) = cloud.crs().filter(|crs| crs.geographic) {
             bail!(
                 "a density needs lengths, but coordinates are degrees of {}; project the file first",
                 crs.name
             );
         }
-        let meters = match cloud.format() {
-            Some(Format::E57) => Some(1.0),
-            _ => crs.and_then(|crs| crs.meters),
-        };
+        let meters = cloud.meters_per_unit();
         let places: Vec<[f64; 3]> = each_precision!(points, points => usable(points));
         if places.is_empty() {
             return Ok(None);
@@ -65,7 +61,7 @@ impl Density {
         let mean = plan.len() as f64 / (counts.len() as f64 * area);
         let spacing = if places.len() > 1 { Some(spacing_of(&places[..])?) } else { None };
         Ok(Some(Self {
-            unit: if meters.is_some() { "m" } else { "units" },
+            unit: if meters.is_some() { Unit::Meters } else { Unit::Unknown },
             cell,
             cells: counts.len(),
             coverage: counts.len() as f64 / rectangle(&voxels.cells).size(),
@@ -82,10 +78,6 @@ impl Density {
         self.cells as f64 * self.cell * self.cell
     }
 
-    fn square(&self) -> &'static str {
-        if self.unit == "m" { "m²" } else { "square unit" }
-    }
-
     pub(super) fn as_json(&self) -> Value {
         let percentiles: Value = PERCENT
             .iter()
@@ -94,7 +86,7 @@ impl Density {
             .collect::<serde_json::Map<_, _>>()
             .into();
         json!({
-            "unit": self.unit,
+            "unit": lengths(self.unit),
             "cell": self.cell,
             "cells": self.cells,
             "area": self.area(),
@@ -112,7 +104,7 @@ impl Density {
 
     /// Returns rows of the table.
     pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
-        let square = self.square();
+        let (square, unit) = (self.unit.square(), lengths(self.unit));
         let [low, middle, high] = self.percentiles.map(number);
         let mut rows = vec![
             ("density", format!("{} points per {square} of occupied cells", number(self.mean))),
@@ -120,11 +112,10 @@ impl Density {
             (
                 "area",
                 format!(
-                    "{}: {} cells of {} {}, {:.0} % of the rectangle around them",
+                    "{}: {} cells of {} {unit}, {:.0} % of the rectangle around them",
                     area_text(self.area(), self.unit),
                     count(self.cells as u64),
                     number(self.cell),
-                    self.unit,
                     100.0 * self.coverage
                 ),
             ),
@@ -133,16 +124,22 @@ impl Density {
         rows.extend(first.map(|first| ("first returns", first)));
         rows.extend(self.spacing.map(|Spacing { mean, min, max, .. }| {
             let [mean, min, max] = [mean, min, max].map(number);
-            ("spacing", format!("{mean} {} to the nearest point, {min} to {max}", self.unit))
+            ("spacing", format!("{mean} {unit} to the nearest point, {min} to {max}"))
         }));
         rows
     }
 }
 
+/// Returns the unit that follows a length.
+fn lengths(unit: Unit) -> &'static str {
+    if unit == Unit::Unknown { "units" } else { unit.symbol() }
+}
+
 /// Writes an area with its unit.
-fn area_text(area: f64, unit: &str) -> String {
+fn area_text(area: f64, unit: Unit) -> String {
     let number = if area < 1000.0 { number(area) } else { count(area.round() as u64) };
-    format!("{number} {}", if unit == "m" { "m²" } else { "square units" })
+    let plural = if unit == Unit::Unknown { "s" } else { "" };
+    format!("{number} {}{plural}", unit.square())
 }
 
 fn usable<T: Scalar>(points: &[[T; 3]]) -> Vec<[f64; 3]> {
@@ -254,7 +251,7 @@ impl<'a> Total<'a> {
         json!({
             "files": self.0.len(),
             "points": self.points() as u64,
-            "unit": self.0[0].unit,
+            "unit": lengths(self.0[0].unit),
             "area": self.area(),
             "mean": mean,
             "min": min,
@@ -264,7 +261,7 @@ impl<'a> Total<'a> {
 
     pub(super) fn as_table(&self) -> String {
         let [mean, min, max] = self.means().map(number);
-        let square = self.0[0].square();
+        let square = self.0[0].unit.square();
         let rows = [
             ("files", count(self.0.len() as u64)),
             ("points", count(self.points() as u64)),
@@ -280,12 +277,12 @@ impl<'a> Total<'a> {
     /// Draws the map of all files as PNG.
     pub(super) fn picture(self, title: String) -> Result<Vec<u8>> {
         let [mean, min, max] = self.means();
-        let unit = if self.0[0].unit == "m" { Unit::Meters } else { Unit::Unknown };
+        let unit = self.0[0].unit;
         let words = format!(
             "{} points, {} per {}, by file {} to {}",
             count(self.points() as u64),
             number(mean),
-            self.0[0].square(),
+            unit.square(),
             number(min),
             number(max)
         );
@@ -321,7 +318,7 @@ mod tests {
         rows.push([f64::NAN, 0.0, 0.0]);
         let found = density(rows).unwrap();
         let spacing = found.spacing.unwrap();
-        assert_eq!((found.cell, found.unit), (2.0, "units"));
+        assert_eq!((found.cell, lengths(found.unit)), (2.0, "units"));
         assert_eq!((found.mean, found.percentiles), (4.0, [4.0; 3]));
         assert_eq!((found.area(), spacing.mean, spacing.max), (10_000.0 - 52.0 * 52.0, 0.5, 0.5));
     }

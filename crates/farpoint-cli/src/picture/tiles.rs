@@ -58,8 +58,8 @@ pub(crate) fn tiles(input: &Tiles<'_>) -> Result<Vec<u8>> {
     let mut canvas = Canvas::new(WIDE, top + size[1] + SCALE_BAR + GAP, PAPER);
     canvas.text_within([GAP, 6], Text::Title, &input.title, INK, wide);
     canvas.text_within([GAP, 50], Text::Body, &input.words, FAINT, wide);
-    let square = if input.unit == Unit::Meters { "m²" } else { "square unit" };
-    color_bar(&mut canvas, HEAD, scale, &format!("points per {square}"), "more");
+    let words = format!("points per {}", input.unit.square());
+    color_bar(&mut canvas, HEAD, scale, &words, "more");
     canvas.paste([GAP + (wide - size[0]) / 2, top], &map);
     scale_bar(&mut canvas, [GAP, top + size[1] + 4], wide, zoom, input.unit);
     canvas.png()

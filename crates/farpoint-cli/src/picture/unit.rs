@@ -46,6 +46,15 @@ impl Unit {
         }
     }
 
+    /// Returns the unit of areas, as it follows "per".
+    pub(crate) fn square(self) -> &'static str {
+        match self {
+            Self::Meters => "m²",
+            Self::Feet => "ft²",
+            Self::Unknown => "square unit",
+        }
+    }
+
     /// Formats a round length with its unit.
     pub(super) fn length(self, value: f64) -> String {
         match self {

@@ -42,6 +42,12 @@ fn densities_are_per_square_meter_whatever_the_unit() {
     let text = folder.ok("info ft.las --density").text();
     assert!(text.contains("16.00 points per m² of occupied cells"), "{text}");
     assert!(folder.ok("info m.las --json").json()["density"].is_null());
+    // A text states its unit in the names of its columns.
+    let feet = String::from_utf8(folder.read("tile.csv")).unwrap();
+    folder.write("ft.csv", feet.replace("x,y,z", "X_ft,Y_ft,Z_ft"));
+    let density = &folder.ok("info ft.csv --density --json").json()["density"];
+    assert_eq!((&density["unit"], &density["cells"]), (&"m".into(), &400.into()));
+    near(&density["mean"], 16.0);
 }
 
 #[test]
