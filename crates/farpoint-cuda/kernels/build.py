@@ -40,13 +40,16 @@ PTX = (75, 80, 90)
 MACHINES = {"f32": (75, 80, 90, 100, 120), "f64": (80, 90, 100)}
 
 #: The same for modules that few calls need: for clouds of more than three axes, of more than 33 million points or on
-#: several GPUs, distances by absolute differences, and what `auto` never takes.
+#: several GPUs, distances by absolute differences, and what `auto` never takes; and of the one for clusters.
 FEWER = {"f32": (80, 90), "f64": ()}
 SELDOM = ("peak_high", "peak_large", "peak_span", "peak_span_high", "nearest_tree_high", "nearest_tree_absolute",
-          "nearest_tree_high_absolute", "quick")
+          "nearest_tree_high_absolute", "quick", "peak_cluster")
 
 #: Modules that exist in one precision only.
 ONLY = {"peak_large": "f32"}
+
+#: Modules for cards with clusters only.
+CLUSTERS = ("peak_cluster",)
 
 #: `--fmad=false`: a multiplication and an addition stay two roundings. NVRTC then writes `mul.rn`
 #: and `add.rn`, which the assembler never fuses, whatever its own flags.
@@ -75,9 +78,10 @@ def steps(name):
         if ONLY.get(name, precision) != precision:
             continue
         ptx = f"{name}.{precision}.compute_{{}}.ptx".format
-        for architecture in PTX:
+        runs = lambda architecture: architecture >= 90 or name not in CLUSTERS
+        for architecture in filter(runs, PTX):
             found[ptx(architecture)] = [f"--gpu-architecture=compute_{architecture}", *OPTIONS, *flags]
-        for machine in (FEWER if name in SELDOM else MACHINES)[precision]:
+        for machine in filter(runs, (FEWER if name in SELDOM else MACHINES)[precision]):
             found[f"{name}.{precision}.sm_{machine}.cubin"] = [ptx(newest(machine)), f"-arch=sm_{machine}"]
     return found
 

@@ -39,8 +39,8 @@ def main():
     cubins = sorted(folder.glob("*.cubin"))
     if not cubins:
         raise SystemExit(f"there is no machine code in {folder}")
-    # The PTX of every card has the same operations.
-    allowed = {path.name.rsplit(".", 2)[0]: most(path) for path in folder.glob("*.compute_80.ptx")}
+    # The PTX of other cards has the same operations.
+    allowed = {path.name.rsplit(".", 2)[0]: most(path) for path in folder.glob("*.compute_90.ptx")}
     wrong = []
     with concurrent.futures.ThreadPoolExecutor() as pool:
         counts = pool.map(lambda cubin: fused(nvdisasm, cubin), cubins)

@@ -28,6 +28,8 @@ struct Inner {
     watch: Watch,
     /// Address of the coefficients of FastPoint's estimator.
     estimator: OncePerKey<(), u64>,
+    /// Clusters that it runs at once, by bytes per number, blocks, threads and bytes of shared memory.
+    clusters: OncePerKey<[usize; 4], u32>,
     /// Bytes of its memory that a test lets it use.
     memory_limit: AtomicUsize,
     /// Blocks per pair of [`farpoint::Method::Tree`], as set by a test; 0 if not set.
@@ -178,6 +180,15 @@ impl Gpu {
         self.0.estimator.get((), copy)
     }
 
+    /// Returns the number of clusters of a size that run at once, as `ask` says, which is called once per size.
+    pub(crate) fn clusters_at_once(
+        &self,
+        size: [usize; 4],
+        ask: impl FnOnce() -> Result<u32, Error>,
+    ) -> Result<u32, Error> {
+        self.0.clusters.get(size, ask)
+    }
+
     /// Returns the words in which kernels report that they gave up.
     pub(crate) fn watch(&self) -> &Watch {
         &self.0.watch
@@ -215,7 +226,8 @@ impl Inner {
         };
         // Machine code is for the card as it is.
         let modules = Modules::new(context.properties.capability, max_capability.is_none());
-        let (estimator, tree_team) = (OncePerKey::default(), AtomicU32::new(0));
+        let (estimator, clusters) = (OncePerKey::default(), OncePerKey::default());
+        let tree_team = AtomicU32::new(0);
         let memory_limit = AtomicUsize::new(usize::MAX);
         Ok(Self {
             ordinal,
@@ -223,6 +235,7 @@ impl Inner {
             modules,
             watch,
             estimator,
+            clusters,
             memory_limit,
             tree_team,
             context,

@@ -142,7 +142,16 @@ impl Launch {
             check_kernel(gpu, function, code)
         };
         if self.shared > DEFAULT_SHARED {
-            set(sys::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared)?;
+            // As much as there is, so that concurrent launches of several sizes don't take it from each other.
+            let mut fixed = 0;
+            // SAFETY: writes one number; the function belongs to the context that is current.
+            let code = unsafe {
+                let attribute = sys::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+                sys::cuFuncGetAttribute(&mut fixed, attribute, function.raw)
+            };
+            check_kernel(gpu, function, code)?;
+            let most = gpu.properties().shared_per_block.saturating_sub(fixed as u32);
+            set(sys::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most)?;
         }
         if self.cluster > DEFAULT_CLUSTER {
             set(sys::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;

@@ -60,10 +60,6 @@ __host__ __device__ inline u32 tree_blocks(u32 groups) {
     return blocks;
 }
 
-__device__ __forceinline__ real box_gap(real low, real high, real at) {
-    return larger(larger(low - at, at - high), (real)0);
-}
-
 // A lower bound of the squared distance from a point to anything in a child's box.
 __device__ __forceinline__ real box_distance(const Children& children, u32 child, real x, real y, real z) {
     real gx = box_gap(children.low[0][child], children.high[0][child], x);

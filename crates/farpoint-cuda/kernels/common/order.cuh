@@ -173,8 +173,8 @@ __device__ __forceinline__ void measure(Slab& slab, const real* sorted) {
 
 // Keys of some rows of a crowded cloud. As in a k-d tree, a box of cells is halved along its longest side again and
 // again, whatever its place; here at quantiles of the whole cloud. A call, as it is seldom needed.
-template <typename Rows>
-__device__ __noinline__ void make_crowded_keys(const Rows& cloud, u32 bits, u32* keys, u32* values, Steps rows, real (*sample)[SAMPLE]) {
+template <typename Rows, typename Value>
+__device__ __noinline__ void make_crowded_keys(const Rows& cloud, u32 bits, u32* keys, Value* values, Steps rows, real (*sample)[SAMPLE]) {
     sort_sample(cloud, sample);
     for (u32 i = rows.first; i < rows.end; i += rows.step) {
         Slab slabs[3];
@@ -200,7 +200,7 @@ __device__ __noinline__ void make_crowded_keys(const Rows& cloud, u32 bits, u32*
             }
         }
         keys[i] = key;
-        values[i] = i;
+        values[i] = (Value)i;
     }
 }
 

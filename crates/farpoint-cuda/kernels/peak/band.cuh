@@ -105,10 +105,3 @@ __device__ __forceinline__ Box box_around(const Member& member, bool part) {
     return warp_box({{part ? member.site.x : inf, part ? member.site.y : inf, part ? member.site.z : inf},
                      {part ? member.site.x : -inf, part ? member.site.y : -inf, part ? member.site.z : -inf}});
 }
-
-__device__ __forceinline__ real gap_to(const Box& box, real x, real y, real z) {
-    real gx = box_gap(box.low[0], box.high[0], x);
-    real gy = box_gap(box.low[1], box.high[1], y);
-    real gz = box_gap(box.low[2], box.high[2], z);
-    return (gx * gx + gy * gy) + gz * gz;
-}

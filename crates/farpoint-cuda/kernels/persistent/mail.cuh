@@ -11,12 +11,9 @@
 // epoch e, for the same reason. So every reader has read what is overwritten, and none looks for
 // it again.
 #pragma once
+#include "common/cluster.cuh"
 #include "common/guard.cuh"
 #include "persistent/offer.cuh"
-
-__device__ __forceinline__ u32 shared_address(const void* pointer) {
-    return (u32)__cvta_generic_to_shared(pointer);
-}
 
 __device__ __forceinline__ Word read_global(const Word* mail) {
     u64 low, high;
@@ -59,29 +56,6 @@ __device__ __forceinline__ void post_global(Word* mail, const Word& word) {
 }
 
 #if __CUDA_ARCH__ >= 900
-__device__ __forceinline__ u32 cluster_size() {
-    u32 size;
-    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
-    return size;
-}
-
-__device__ __forceinline__ u32 cluster_rank() {
-    u32 rank;
-    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-
-__device__ __forceinline__ void cluster_barrier() {
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-// The same place in the shared memory of another block of the cluster, as a generic address.
-__device__ __forceinline__ u64 address_in(const void* here, u32 rank) {
-    u64 result;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(result) : "l"(here), "r"(rank));
-    return result;
-}
-
 __device__ __forceinline__ void post_cluster(u64 address, const Word& word) {
     asm volatile("{\n\t.reg .b128 word;\n\t"
                  "mov.b128 word, {%1, %2};\n\t"

@@ -56,6 +56,7 @@ pub(crate) const CU_STREAM_CAPTURE_MODE_RELAXED: c_uint = 2;
 pub(crate) const CU_STREAM_CAPTURE_STATUS_NONE: c_uint = 0;
 pub(crate) const CU_JIT_ERROR_LOG_BUFFER: c_uint = 5;
 pub(crate) const CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: c_uint = 6;
+pub(crate) const CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: c_uint = 1;
 pub(crate) const CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: c_uint = 8;
 pub(crate) const CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_uint = 14;
 pub(crate) const CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: c_uint = 9;
@@ -157,6 +158,7 @@ functions! {
     cuEventDestroy_v2(event: CUevent);
     cuEventRecord(event: CUevent, stream: CUstream);
     cuEventSynchronize(event: CUevent);
+    cuFuncGetAttribute(value: *mut c_int, attribute: c_uint, function: CUfunction);
     cuFuncSetAttribute(function: CUfunction, attribute: c_uint, value: c_int);
     cuGetErrorName(error: CUresult, text: *mut *const c_char);
     cuGetErrorString(error: CUresult, text: *mut *const c_char);

@@ -1,7 +1,10 @@
 //! The peak method: thousands of samples per round (docs/peak.md, docs/development/gpu.md).
 //!
-//! One cooperative launch per batch; each cloud has a team of blocks. Scratch: 41.6 bytes per point in
-//! `f32`, 58.7 in `f64`, and about 1.2 KB per block, for the clouds that are sampled concurrently.
+//! Clouds that fit are held by clusters of blocks (`cluster`). Others: one cooperative launch per batch; each cloud has
+//! a team of blocks. Scratch: 41.6 bytes per point in `f32`, 58.7 in `f64`, and about 1.2 KB per block, for the clouds
+//! that are sampled concurrently.
+
+mod cluster;
 
 use super::batch::{Batch, Shape};
 use crate::guard::{Guard, Kernel};
@@ -74,10 +77,13 @@ impl Tuning {
             list: if large { 700 } else { 200 },
             spread: if large { 8_000 } else { 0 },
             refined: u32::from(refines(team, rows)),
-            gamma: options.gamma.unwrap_or(0.8),
+            gamma: options.gamma.unwrap_or(DEFAULT_GAMMA),
         }
     }
 }
+
+/// Proportion of the largest distance above which points are candidates at first.
+const DEFAULT_GAMMA: f64 = 0.8;
 
 /// Samples that the result already has: for each cloud the squared distance of each of `rows` rows to
 /// them, minus infinity for the samples themselves (`T`), and their number (`u32`).
@@ -169,7 +175,15 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
     shape: Shape,
     options: &PeakOptions,
 ) -> usize {
-    layout::<T>(gpu, shape, options).map_or(0, |layout| layout.bytes())
+    match cluster::Plan::for_shape::<T>(gpu, shape, options) {
+        Ok(Some(plan)) => plan.scratch_bytes::<T>(shape),
+        _ => layout::<T>(gpu, shape, options).map_or(0, |layout| layout.bytes()),
+    }
+}
+
+/// Bytes of scratch memory of [`fill`]; 0 where the device cannot run the algorithm.
+pub(crate) fn fill_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
+    layout::<T>(gpu, shape, &PeakOptions::default()).map_or(0, |layout| layout.bytes())
 }
 
 /// Queues the sampling of a batch; `counters` is 0 or the address of a number for each of
@@ -188,7 +202,12 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     counters: u64,
 ) -> Result<(), Error> {
     // SAFETY: this function's contract.
-    unsafe { start(gpu, stream, batch, shape, scratch, options, counters, None) }
+    unsafe {
+        match cluster::Plan::for_shape::<T>(gpu, shape, options)? {
+            Some(plan) => plan.enqueue(gpu, stream, batch, shape, scratch, options, counters),
+            None => start(gpu, stream, batch, shape, scratch, options, counters, None),
+        }
+    }
 }
 
 /// Queues the completion of results that already have some samples; starts are ignored.

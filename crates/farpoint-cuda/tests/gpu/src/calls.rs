@@ -7,12 +7,21 @@ use crate::resident::{Expected, Resident};
 use crate::search::gradients;
 use crate::variants;
 use anyhow::Result;
-use farpoint::{Matcher, Method, Sampler};
+use farpoint::{Algorithm, Matcher, Method, PeakOptions, Sampler};
 use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
 /// Kernels that wait: two of sampling, two of matching, one of searches.
 pub(crate) const WAITING: &[&str] = &["peak", "persistent", "tree", "backward", "search_backward"];
+
+/// Returns the algorithm of this name, in a way in which blocks wait for each other: in `peak` those of a team do, and
+/// those of a cluster do not.
+pub(crate) fn algorithm(name: &str) -> Algorithm {
+    match name {
+        "peak" => Algorithm::Peak(PeakOptions::default().team(40)),
+        _ => variants::algorithm(name),
+    }
+}
 
 /// Input of a kind of call.
 pub(crate) enum Work {
@@ -70,7 +79,7 @@ impl<'a> Call<'a> {
     pub(crate) fn new(name: &str, stream: &Stream, work: &'a Work) -> Result<Self, Error> {
         match work {
             Work::Sample { rows, samples, expected, .. } => {
-                let sampler = Sampler::count(*samples).algorithm(variants::algorithm(name));
+                let sampler = Sampler::count(*samples).algorithm(algorithm(name));
                 let mut batch = Resident::new(stream, [1, *rows, 3], *samples, Some(&sampler))?;
                 batch.write(&expected.data)?;
                 Ok(Self::Sample { batch, sampler, expected })

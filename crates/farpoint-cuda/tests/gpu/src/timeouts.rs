@@ -1,7 +1,7 @@
 //! Kernels whose blocks wait for one that never arrives give up: in time, with an error, without a
 //! result that could pass for a valid one; and the next call is right.
 
-use crate::calls::{Call, WAITING, Work};
+use crate::calls::{self, Call, WAITING, Work};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
@@ -142,7 +142,7 @@ fn host_call(
     let label = format!("host memory, {when}");
     match work {
         Work::Sample { samples, cloud, .. } => {
-            let sampler = Sampler::count(*samples).algorithm(crate::variants::algorithm(part));
+            let sampler = Sampler::count(*samples).algorithm(calls::algorithm(part));
             let result = {
                 let _guard = MissingBlock::new(device, stage);
                 sampler.on(device).sample(cloud)

@@ -73,6 +73,7 @@ pub(crate) fn all(part: &str) -> Vec<Variant> {
                 Variant::peak("gamma 0.95", peak().gamma(0.95)),
                 Variant::peak("single 1", peak().single(1)),
                 Variant::peak("team 1", peak().team(1)),
+                Variant::peak("team 40", peak().team(40)),
                 Variant::peak("team 3, gamma 0.95, single 1", peak().team(3).gamma(0.95).single(1)),
             ]);
         }

@@ -58,8 +58,8 @@ pub(super) const MILLION: &str = "room 1,000,000 -> 250,000";
 pub(super) const TEN_MILLION: &str = "room 10,000,000 -> 2,500,000";
 pub(super) const TURN: &str = "KITTI turn 124,668 -> 31,167";
 
-/// Shapes that have targets, and two more that others were measured with.
-pub(super) const ROWS: [Row; 9] = [
+/// Shapes that have targets, and some more that others were measured with.
+pub(super) const ROWS: [Row; 12] = [
     Row {
         textbook: Some(36_800.0),
         public: Some(2_000.0),
@@ -106,6 +106,9 @@ pub(super) const ROWS: [Row; 9] = [
         target: Some(0.15),
         ..made("32 objects 1,024 -> 512", Kind::Object, [32, 1_024, 512], 7)
     },
+    made("64 objects 4,096 -> 1,024", Kind::Object, [64, 4_096, 1_024], 5),
+    made("256 objects 1,024 -> 256", Kind::Object, [256, 1_024, 256], 3),
+    made("lidar 34,752 -> 8,688", Kind::Lidar, [1, 34_752, 8_688], 3),
     made(TEN_MILLION, Kind::Room, [1, 10_000_000, 2_500_000], 1),
     Row {
         textbook: Some(573.0),
