@@ -6,6 +6,8 @@
 //! the nodes above are corrected on the way back. O(log points) boxes and a few leaves a
 //! sample on surface-like clouds; never slower than O(points) a sample.
 
+mod offers;
+
 use super::selection::Selection;
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
@@ -15,7 +17,11 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
+use offers::Offers;
 use std::mem;
+
+/// Up to this many leaves, all are looked at for each choice.
+const FEW_LEAVES: usize = 256;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -26,9 +32,15 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let mut tree = selection
         .build(team, |statistics| BoxTree::with_team(team, cloud, &mut statistics.seconds))?;
     let mut clock = Clock::now();
-    let mut walker = Walker::new(simd, &mut tree);
-    walker.begin(selection);
-    if !walker.run(selection, T::ZERO)? {
+    let few = tree.dims == 3 && tree.levels[0].len <= FEW_LEAVES && !selection.count;
+    let complete = if few {
+        simd.vectorize(Offers::new(cloud, &mut tree, selection))?
+    } else {
+        let mut walker = Walker::new(simd, &mut tree);
+        walker.begin(selection);
+        walker.run(selection, T::ZERO)?
+    };
+    if !complete {
         finish(cloud, selection);
     }
     clock.lap(&mut selection.statistics.seconds.single);
