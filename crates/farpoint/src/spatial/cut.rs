@@ -55,10 +55,10 @@ impl<T: Scalar> Cutter<T> {
         if from.len() <= LEAF {
             return group(from);
         }
-        // Whole nodes of leaves first, so that a node is as compact as a leaf. Two nodes are halves of the longest side
+        // Whole nodes of leaves first, so that a node is as compact as a leaf. Few nodes are parts of the longest side
         // anyway.
         let node = LEAF * FANOUT;
-        let unit = if from.len() > 2 * node { node } else { LEAF };
+        let unit = if from.len() > 4 * node { node } else { LEAF };
         let units = from.len().div_ceil(unit);
         let (low, high) = bounds(from);
         if low == high {

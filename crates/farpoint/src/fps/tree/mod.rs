@@ -17,11 +17,8 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
-use offers::Offers;
+use offers::{MAX_LEAVES, Offers};
 use std::mem;
-
-/// Up to this many leaves, all are looked at for each choice.
-const FEW_LEAVES: usize = 256;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -32,9 +29,9 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let mut tree = selection
         .build(team, |statistics| BoxTree::with_team(team, cloud, &mut statistics.seconds))?;
     let mut clock = Clock::now();
-    let few = tree.dims == 3 && tree.levels[0].len <= FEW_LEAVES && !selection.count;
+    let few = tree.dims == 3 && tree.levels[0].len <= MAX_LEAVES && !selection.count;
     let complete = if few {
-        simd.vectorize(Offers::new(cloud, &mut tree, selection))?
+        simd.vectorize(Offers { cloud, tree: &mut tree, selection })?
     } else {
         let mut walker = Walker::new(simd, &mut tree);
         walker.begin(selection);

@@ -17,50 +17,38 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::{Error, Scalar};
 
-/// Leaves of a mask of hits.
+/// Leaves of a word of a mask.
 const WORD: usize = u64::BITS as usize;
+
+/// Maximum number of leaves: all are looked at for each choice.
+pub(super) const MAX_LEAVES: usize = 4 * WORD;
+
+/// A leaf per bit.
+type Mask = [u64; MAX_LEAVES / WORD];
+
+/// Maximum number of choices of a pass.
+const PASS: usize = 64;
+
+/// Leaves offer anew if they may have distances above this part of the largest.
+const DEPTH: f64 = 0.9;
 
 /// Numbers of a leaf.
 const STRIDE: usize = 4 * LEAF;
 
-/// What the leaves offer, by leaf, in whole groups of siblings.
-pub(super) struct Offers<'a, 'b, T: Scalar> {
-    cloud: &'a WorkingCopy<T>,
-    tree: &'a mut BoxTree<T>,
-    selection: &'a mut Selection<'b, T>,
-    /// Coordinates of the point offered.
-    at: [Aligned<T>; 3],
-    /// Its distance, lowered by all choices; not positive if there is nothing to offer.
-    value: Aligned<T>,
-    /// The largest distance of the leaf's other points before the choices of this pass.
-    bound: Aligned<T>,
-    point: Buffer<u32>,
-    /// Choices of this pass.
-    choices: Buffer<[T; 3]>,
-    /// Leaves that these can change: a word for each [`WORD`] leaves.
-    hits: Buffer<u64>,
+/// A choice of a pass, and the leaves in which it can change a distance.
+#[derive(Clone, Copy)]
+struct Choice<T> {
+    point: u32,
+    value: T,
+    at: [T; 3],
+    hits: Mask,
 }
 
-impl<'a, 'b, T: Scalar> Offers<'a, 'b, T> {
-    pub(super) fn new(
-        cloud: &'a WorkingCopy<T>,
-        tree: &'a mut BoxTree<T>,
-        selection: &'a mut Selection<'b, T>,
-    ) -> Self {
-        let leaves = tree.levels[0].largest.len();
-        let row = || Aligned::new(leaves, T::from_f64(-1.0));
-        Self {
-            at: [row(), row(), row()],
-            value: row(),
-            bound: row(),
-            point: Buffer::filled(leaves, NONE),
-            choices: Buffer::default(),
-            hits: Buffer::default(),
-            cloud,
-            tree,
-            selection,
-        }
-    }
+/// A run of the tree's algorithm.
+pub(super) struct Offers<'a, 'b, T: Scalar> {
+    pub(super) cloud: &'a WorkingCopy<T>,
+    pub(super) tree: &'a mut BoxTree<T>,
+    pub(super) selection: &'a mut Selection<'b, T>,
 }
 
 impl<T: Scalar> Kernel<T> for Offers<'_, '_, T> {
@@ -68,69 +56,150 @@ impl<T: Scalar> Kernel<T> for Offers<'_, '_, T> {
     type Output = Result<bool, Error>;
 
     #[inline(always)]
-    fn run<S: Simd<T>>(mut self, simd: S) -> Self::Output {
-        for &start in &std::mem::take(&mut self.selection.starts) {
-            self.selection.begin(start);
-            self.choices.push([0, 1, 2].map(|a| self.cloud.axes[a][start as usize]));
-            // All leaves that have points.
-            let leaves = self.tree.points.len() / LEAF;
-            let all = |first: usize| u64::MAX >> WORD.saturating_sub(leaves - first);
-            self.hits.extend((0..leaves).step_by(WORD).map(all));
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
+        let Self { cloud, tree, selection } = self;
+        let leaves = tree.points.len() / LEAF;
+        let mut offered = Offered::new(tree.levels[0].largest.len());
+        for &start in &std::mem::take(&mut selection.starts) {
+            selection.begin(start);
+            let at = [0, 1, 2].map(|a| simd.splat(cloud.axes[a][start as usize]));
+            (0..leaves).for_each(|leaf| lower(simd, tree, leaf, at));
         }
-        loop {
-            self.apply(simd);
-            let (mut value, limit) = self.ends(simd);
-            if value <= T::ZERO {
-                return Ok(false);
-            }
+        (0..leaves).for_each(|leaf| offered.offer(simd, tree, leaf));
+        let none = Choice { point: NONE, value: T::ZERO, at: [T::ZERO; 3], hits: Mask::default() };
+        let mut choices = [none; PASS];
+        let (mut value, mut limit) = offered.begin(simd);
+        while value > T::ZERO {
+            let mut count = 0;
             // The first choice is certain.
-            loop {
-                let leaf = self.first(simd, value);
-                if !self.selection.offer(self.point[leaf], value) {
+            while count == 0 || (value > limit && count < PASS) {
+                let leaf = offered.first(simd, value);
+                let choice = &mut choices[count];
+                choice.point = offered.point[leaf];
+                choice.value = value;
+                choice.at = offered.at.each_ref().map(|row| row[leaf]);
+                value = offered.choose(simd, tree, choice);
+                count += 1;
+            }
+            for choice in &choices[..count] {
+                if !selection.offer(choice.point, choice.value) {
                     return Ok(true);
                 }
-                let largest = self.choose(simd, leaf);
-                self.selection.report(value)?;
-                value = largest;
-                if value <= limit {
-                    break;
-                }
+                selection.report(choice.value)?;
             }
+            for choice in &choices[..count] {
+                let at = choice.at.map(|x| simd.splat(x));
+                for_each_leaf(&choice.hits, |leaf| lower(simd, tree, leaf, at));
+            }
+            // Leaves that may have a point at or above the floor offer anew, until one does.
+            let mut floor = T::INFINITY;
+            while value < floor && limit > T::ZERO {
+                floor = if value > limit { value } else { limit } * T::from_f64(DEPTH);
+                for_each_leaf(&offered.stale(simd, floor), |leaf| offered.offer(simd, tree, leaf));
+                (value, limit) = offered.begin(simd);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Calls `f` with each leaf of a mask.
+#[inline(always)]
+fn for_each_leaf(mask: &Mask, mut f: impl FnMut(usize)) {
+    for (first, mut leaves) in (0..).step_by(WORD).zip(*mask) {
+        while leaves != 0 {
+            f(first + leaves.trailing_zeros() as usize);
+            leaves &= leaves - 1;
         }
     }
 }
 
-impl<T: Scalar> Offers<'_, '_, T> {
-    /// Returns the largest offer, and the largest bound.
+/// Lowers the distances in a leaf by a choice.
+#[inline(always)]
+fn lower<T: Scalar, S: Simd<T>>(simd: S, tree: &mut BoxTree<T>, leaf: usize, choice: [S::V; 3]) {
+    let numbers = &mut tree.leaves[leaf * STRIDE..][..STRIDE];
+    for lane in (0..LEAF).step_by(S::LANES) {
+        // SAFETY: rows are `LEAF` numbers, a multiple of every set's lanes.
+        unsafe {
+            let load = |row: usize| memory::load(simd, numbers, row * LEAF + lane);
+            let new = squared(simd, [load(0), load(1), load(2)], choice);
+            memory::store(simd, numbers, 3 * LEAF + lane, simd.min(new, load(3)));
+        }
+    }
+}
+
+/// What the leaves offer, by leaf, in whole groups of siblings.
+struct Offered<T> {
+    /// Coordinates of the point offered.
+    at: [Aligned<T>; 3],
+    /// Its distance, lowered by all choices.
+    value: Aligned<T>,
+    /// No other point of the leaf has a larger distance.
+    bound: Aligned<T>,
+    /// No point of the leaf had a larger distance at the beginning of the pass.
+    reach: Aligned<T>,
+    point: Buffer<u32>,
+}
+
+impl<T: Scalar> Offered<T> {
+    fn new(leaves: usize) -> Self {
+        let row = || Aligned::new(leaves, T::from_f64(-1.0));
+        let at = [row(), row(), row()];
+        let point = Buffer::filled(leaves, NONE);
+        Self { at, value: row(), bound: row(), reach: row(), point }
+    }
+
+    /// Begins a pass; returns the largest offer, and the largest bound.
     #[inline(always)]
-    fn ends<S: Simd<T>>(&self, simd: S) -> (T, T) {
+    fn begin<S: Simd<T>>(&mut self, simd: S) -> (T, T) {
         let mut ends = [simd.splat(T::ZERO); 2];
         for at in (0..self.value.len()).step_by(S::LANES) {
             // SAFETY: rows are whole groups of siblings, a multiple of every set's lanes, as is `at`, which is below.
             unsafe {
-                ends[0] = simd.max(ends[0], memory::load(simd, &self.value, at));
-                ends[1] = simd.max(ends[1], memory::load(simd, &self.bound, at));
+                let value = memory::load(simd, &self.value, at);
+                let bound = memory::load(simd, &self.bound, at);
+                memory::store(simd, &mut self.reach, at, simd.max(value, bound));
+                ends = [simd.max(ends[0], value), simd.max(ends[1], bound)];
             }
         }
         (simd.largest(ends[0]), simd.largest(ends[1]))
+    }
+
+    /// Returns the leaves whose offer may not be their farthest point any more, if that may be as far as `floor`.
+    #[inline(always)]
+    fn stale<S: Simd<T>>(&self, simd: S, floor: T) -> Mask {
+        let mut mask = Mask::default();
+        let floor = simd.splat(floor);
+        for at in (0..self.value.len()).step_by(S::LANES) {
+            // SAFETY: as in `begin`.
+            unsafe {
+                let load = |row: &[T]| memory::load(simd, row, at);
+                let (value, bound) = (load(&self.value), load(&self.bound));
+                // An offer that has not been lowered is the lowest of those at the bound.
+                let stale = simd.le(value, bound) & simd.lt(value, load(&self.reach));
+                let stale = stale & (simd.le(floor, bound) | simd.eq(value, bound));
+                mask[at / WORD] |= u64::from(stale) << (at % WORD);
+            }
+        }
+        mask
     }
 
     /// Returns the leaf that offers the lowest point of this value, which there must be.
     #[inline(always)]
     fn first<S: Simd<T>>(&self, simd: S, value: T) -> usize {
         let (mut leaf, mut count) = (0, 0);
-        let value = simd.splat(value);
-        for first in (0..self.value.len()).step_by(WORD) {
+        let (offers, top) = (&self.value[..], simd.splat(value));
+        for first in (0..offers.len()).step_by(WORD) {
             let mut equal = 0;
-            for at in (first..(first + WORD).min(self.value.len())).step_by(S::LANES) {
-                // SAFETY: as in `ends`.
-                let here = unsafe { memory::load(simd, &self.value, at) };
-                equal |= u64::from(simd.eq(here, value)) << (at - first);
+            for at in (first..(first + WORD).min(offers.len())).step_by(S::LANES) {
+                // SAFETY: as in `begin`.
+                let here = unsafe { memory::load(simd, offers, at) };
+                equal |= u64::from(simd.eq(here, top)) << (at - first);
             }
             leaf = if equal > 0 { first + equal.trailing_zeros() as usize } else { leaf };
             count += equal.count_ones();
         }
-        if count > 1 { self.lowest(self.value[leaf]) } else { leaf }
+        if count > 1 { self.lowest(value) } else { leaf }
     }
 
     /// Returns the leaf that offers the lowest point of this value, which several have.
@@ -140,93 +209,69 @@ impl<T: Scalar> Offers<'_, '_, T> {
         leaves.min_by_key(|&leaf| self.point[leaf]).unwrap_or_default()
     }
 
-    /// Lowers all offers by that of a leaf, which is now chosen: its own becomes 0. Returns the largest.
+    /// Lowers all offers by a choice, which was one of them and becomes 0. Fills in its hits; returns the largest
+    /// offer.
     #[inline(always)]
-    fn choose<S: Simd<T>>(&mut self, simd: S, leaf: usize) -> T {
-        let Self { tree, at: offered, value, bound, .. } = self;
-        let [x, y, z] = &*offered;
-        let choice = [x[leaf], y[leaf], z[leaf]];
-        self.choices.push(choice);
-        let choice = choice.map(|x| simd.splat(x));
-        let zero = simd.splat(T::ZERO);
+    fn choose<S: Simd<T>>(&mut self, simd: S, tree: &BoxTree<T>, choice: &mut Choice<T>) -> T {
+        let [x, y, z] = self.at.each_ref().map(|row| &row[..self.value.len()]);
+        let (value, reach) = (&mut self.value[..], &self.reach[..]);
+        let (len, zero) = (value.len(), simd.splat(T::ZERO));
+        let choice_at = choice.at.map(|x| simd.splat(x));
         let mut largest = zero;
-        let len = value.len();
+        // What the next choice waits for comes first.
+        for at in (0..len).step_by(S::LANES) {
+            // SAFETY: as in `begin`.
+            unsafe {
+                let load = |row: &[T]| memory::load(simd, row, at);
+                let new = squared(simd, [load(x), load(y), load(z)], choice_at);
+                let new = simd.min(new, load(value));
+                memory::store(simd, value, at, new);
+                largest = simd.max(largest, new);
+            }
+        }
+        let largest = simd.largest(largest);
         for first in (0..len).step_by(WORD) {
             let mut hits = 0;
             for at in (first..(first + WORD).min(len)).step_by(S::LANES) {
                 let boxes = tree.levels[0].boxes.siblings(at / FANOUT);
-                // SAFETY: as in `ends`; rows of a group of siblings are `FANOUT` numbers.
+                // SAFETY: as in `begin`; rows of a group of siblings are `FANOUT` numbers.
                 unsafe {
                     let row = |a: usize| memory::load(simd, boxes, a * FANOUT + at % FANOUT);
-                    let low = [row(0), row(1), row(2)];
-                    let distance =
-                        box_bound(simd, choice, low, [row(3), row(4), row(5)], zero);
-                    let load = |row: &[T]| memory::load(simd, row, at);
-                    let old = load(value);
-                    let reached = simd.lt(distance, simd.max(old, load(bound)));
-                    hits |= u64::from(reached) << (at - first);
-                    let new = simd.min(old, squared(simd, [load(x), load(y), load(z)], choice));
-                    memory::store(simd, value, at, new);
-                    largest = simd.max(largest, new);
+                    let (low, high) = ([row(0), row(1), row(2)], [row(3), row(4), row(5)]);
+                    let distance = box_bound(simd, choice_at, low, high, zero);
+                    let hit = simd.lt(distance, memory::load(simd, reach, at));
+                    hits |= u64::from(hit) << (at - first);
                 }
             }
-            self.hits.push(hits);
+            choice.hits[first / WORD] = hits;
         }
-        simd.largest(largest)
+        largest
     }
 
-    /// Lowers all distances by the choices of a pass, and has the leaves they reach offer anew.
+    /// Has a leaf offer its farthest point, the lowest of equal ones.
     #[inline(always)]
-    fn apply<S: Simd<T>>(&mut self, simd: S) {
-        let choices = std::mem::take(&mut self.choices);
-        let hits = std::mem::take(&mut self.hits);
-        let words = self.value.len().div_ceil(WORD);
-        for (choice, hits) in choices.iter().zip(hits.chunks_exact(words)) {
-            let choice = choice.map(|x| simd.splat(x));
-            for (first, &hits) in (0..).step_by(WORD).zip(hits) {
-                let mut hits = hits;
-                while hits != 0 {
-                    self.lower(simd, first + hits.trailing_zeros() as usize, choice);
-                    hits &= hits - 1;
-                }
-            }
-        }
-        (self.choices, self.hits) = (choices, hits);
-        self.choices.clear();
-        self.hits.clear();
-    }
-
-    /// Lowers the distances in a leaf by a choice.
-    #[inline(always)]
-    fn lower<S: Simd<T>>(&mut self, simd: S, leaf: usize, choice: [S::V; 3]) {
-        let numbers = &mut self.tree.leaves[leaf * STRIDE..][..STRIDE];
+    fn offer<S: Simd<T>>(&mut self, simd: S, tree: &BoxTree<T>, leaf: usize) {
+        let numbers = &tree.leaves[leaf * STRIDE..][..STRIDE];
         let mut largest = simd.splat(T::from_f64(-1.0));
         let mut second = largest;
-        let (value, bound, equal);
         // SAFETY: rows are `LEAF` numbers, a multiple of every set's lanes.
-        unsafe {
-            for lane in (0..LEAF).step_by(S::LANES) {
-                let load = |row: usize| memory::load(simd, numbers, row * LEAF + lane);
-                let new = squared(simd, [load(0), load(1), load(2)], choice);
-                let new = simd.min(new, load(3));
-                memory::store(simd, numbers, 3 * LEAF + lane, new);
-                second = simd.max(second, simd.min(largest, new));
-                largest = simd.max(largest, new);
-            }
-            value = simd.largest(largest);
-            let top = simd.splat(value);
-            bound = simd.largest(simd.replace_lt(largest, second, top, largest).1);
-            equal = (0..LEAF).step_by(S::LANES).fold(0, |mask, lane| {
-                let values = memory::load(simd, numbers, 3 * LEAF + lane);
-                mask | u64::from(simd.eq(values, top)) << lane
-            });
+        let load = |lane: usize| unsafe { memory::load(simd, numbers, 3 * LEAF + lane) };
+        for lane in (0..LEAF).step_by(S::LANES) {
+            second = simd.max(second, simd.min(largest, load(lane)));
+            largest = simd.max(largest, load(lane));
         }
+        let value = simd.largest(largest);
+        let top = simd.splat(value);
+        let bound = simd.largest(simd.replace_lt(largest, second, top, largest).1);
+        let lanes = (0..LEAF).step_by(S::LANES);
+        let equal =
+            lanes.fold(0, |mask, lane| mask | u64::from(simd.eq(load(lane), top)) << lane);
         // Points of a leaf are in index order, so the first lane is the lowest index.
         let lane = equal.trailing_zeros() as usize % LEAF;
         for (a, row) in self.at.iter_mut().enumerate() {
             row[leaf] = numbers[a * LEAF + lane];
         }
-        self.point[leaf] = self.tree.points[leaf * LEAF + lane];
+        self.point[leaf] = tree.points[leaf * LEAF + lane];
         self.value[leaf] = value;
         self.bound[leaf] = if equal & (equal - 1) == 0 { bound } else { value };
     }
