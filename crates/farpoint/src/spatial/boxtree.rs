@@ -272,8 +272,9 @@ impl<T: Scalar> LeafWriter<'_, T> {
         let mut made = Buffer::with_capacity(leaves);
         cutter.groups(entries, &mut |group| {
             self.write(made.len(), stride, group);
-            let ((low, high), lowest) = (bounds(group), group[0].point());
-            made.push(Some(GroupBox { low, high, lowest }));
+            let ([x, y, z, _], [u, v, w, _]) = bounds(group);
+            let lowest = group[0].point();
+            made.push(Some(GroupBox { low: [x, y, z], high: [u, v, w], lowest }));
         });
         self.numbers[made.len() * stride..].fill(MaybeUninit::new(T::from_f64(-1.0)));
         self.points[made.len() * LEAF..].fill(MaybeUninit::new(NONE));

@@ -61,7 +61,7 @@ impl<T: Scalar> Cutter<T> {
         let unit = if from.len() > 4 * node { node } else { LEAF };
         let units = from.len().div_ceil(unit);
         let (low, high) = bounds(from);
-        if low == high {
+        if low[..3] == high[..3] {
             return from.chunks(LEAF).for_each(group);
         }
         let side: [T; 3] = std::array::from_fn(|a| high[a] - low[a]);

@@ -29,9 +29,6 @@ type Mask = [u64; MAX_LEAVES / WORD];
 /// Maximum number of choices of a pass.
 const PASS: usize = 64;
 
-/// Leaves offer anew if they may have distances above this part of the largest.
-const DEPTH: f64 = 0.9;
-
 /// Numbers of a leaf.
 const STRIDE: usize = 4 * LEAF;
 
@@ -68,8 +65,11 @@ impl<T: Scalar> Kernel<T> for Offers<'_, '_, T> {
         (0..leaves).for_each(|leaf| offered.offer(simd, tree, leaf));
         let none = Choice { point: NONE, value: T::ZERO, at: [T::ZERO; 3], hits: Mask::default() };
         let mut choices = [none; PASS];
-        let (mut value, mut limit) = offered.begin(simd);
-        while value > T::ZERO {
+        loop {
+            let (mut value, limit) = offered.begin(simd);
+            if value <= T::ZERO {
+                return Ok(false);
+            }
             let mut count = 0;
             // The first choice is certain.
             while count == 0 || (value > limit && count < PASS) {
@@ -91,15 +91,8 @@ impl<T: Scalar> Kernel<T> for Offers<'_, '_, T> {
                 let at = choice.at.map(|x| simd.splat(x));
                 for_each_leaf(&choice.hits, |leaf| lower(simd, tree, leaf, at));
             }
-            // Leaves that may have a point at or above the floor offer anew, until one does.
-            let mut floor = T::INFINITY;
-            while value < floor && limit > T::ZERO {
-                floor = if value > limit { value } else { limit } * T::from_f64(DEPTH);
-                for_each_leaf(&offered.stale(simd, floor), |leaf| offered.offer(simd, tree, leaf));
-                (value, limit) = offered.begin(simd);
-            }
+            for_each_leaf(&offered.stale(simd), |leaf| offered.offer(simd, tree, leaf));
         }
-        Ok(false)
     }
 }
 
@@ -165,19 +158,17 @@ impl<T: Scalar> Offered<T> {
         (simd.largest(ends[0]), simd.largest(ends[1]))
     }
 
-    /// Returns the leaves whose offer may not be their farthest point any more, if that may be as far as `floor`.
+    /// Returns the leaves whose offer may not be their farthest point any more.
     #[inline(always)]
-    fn stale<S: Simd<T>>(&self, simd: S, floor: T) -> Mask {
+    fn stale<S: Simd<T>>(&self, simd: S) -> Mask {
         let mut mask = Mask::default();
-        let floor = simd.splat(floor);
         for at in (0..self.value.len()).step_by(S::LANES) {
             // SAFETY: as in `begin`.
             unsafe {
                 let load = |row: &[T]| memory::load(simd, row, at);
-                let (value, bound) = (load(&self.value), load(&self.bound));
+                let value = load(&self.value);
                 // An offer that has not been lowered is the lowest of those at the bound.
-                let stale = simd.le(value, bound) & simd.lt(value, load(&self.reach));
-                let stale = stale & (simd.le(floor, bound) | simd.eq(value, bound));
+                let stale = simd.le(value, load(&self.bound)) & simd.lt(value, load(&self.reach));
                 mask[at / WORD] |= u64::from(stale) << (at % WORD);
             }
         }
