@@ -9,14 +9,14 @@ use crate::cloud::WorkingCopy;
 use crate::{Algorithm, Sampler, Scalar};
 
 /// Up to this many points a vector loop over all of them beats any structure.
-const FEW_POINTS: usize = 1_024;
+const FEW_POINTS: usize = 512;
 
 /// Up to this many samples a structure is not worth building, however many points there are:
 /// it costs as much as passing over the points this many times.
 const FEW_SAMPLES: usize = 256;
 
 /// From this many points and samples on, bands are large enough to pay.
-const PEAK_POINTS: usize = 12_000;
+const PEAK_POINTS: usize = 1 << 14;
 const PEAK_SAMPLES: usize = 1_000;
 
 /// Boxes are over the first three axes. With this many axes they still prune enough; with more,

@@ -30,13 +30,13 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         .build(team, |statistics| BoxTree::with_team(team, cloud, &mut statistics.seconds))?;
     let mut clock = Clock::now();
     let few = tree.dims == 3 && tree.levels[0].len <= MAX_LEAVES && !selection.count;
-    let complete = if few {
-        simd.vectorize(Offers { cloud, tree: &mut tree, selection })?
-    } else {
+    let mut complete =
+        few && simd.vectorize(Offers { cloud, tree: &mut tree, selection: &mut *selection })?;
+    if !complete {
         let mut walker = Walker::new(simd, &mut tree);
         walker.begin(selection);
-        walker.run(selection, T::ZERO)?
-    };
+        complete = walker.run(selection, T::ZERO)?;
+    }
     if !complete {
         finish(cloud, selection);
     }

@@ -21,13 +21,17 @@ use crate::{Error, Scalar};
 const WORD: usize = u64::BITS as usize;
 
 /// Maximum number of leaves: all are looked at for each choice.
-pub(super) const MAX_LEAVES: usize = 4 * WORD;
+pub(super) const MAX_LEAVES: usize = 8 * WORD;
 
 /// A leaf per bit.
 type Mask = [u64; MAX_LEAVES / WORD];
 
 /// Maximum number of choices of a pass.
 const PASS: usize = 64;
+
+/// Passes after which there must have been more than 3 choices in 2 of them: there are fewer if most distances are
+/// equal, and choices one by one then take less time.
+const TRIAL: usize = 64;
 
 /// Numbers of a leaf.
 const STRIDE: usize = 4 * LEAF;
@@ -49,13 +53,14 @@ pub(super) struct Offers<'a, 'b, T: Scalar> {
 }
 
 impl<T: Scalar> Kernel<T> for Offers<'_, '_, T> {
-    /// Whether the sample is complete; if not, all distances are zero.
+    /// Whether the sample is complete; if not, the tree has the largest distances of all nodes.
     type Output = Result<bool, Error>;
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
         let Self { cloud, tree, selection } = self;
         let leaves = tree.points.len() / LEAF;
+        let words = leaves.div_ceil(WORD);
         let mut offered = Offered::new(tree.levels[0].largest.len());
         for &start in &std::mem::take(&mut selection.starts) {
             selection.begin(start);
@@ -65,10 +70,10 @@ impl<T: Scalar> Kernel<T> for Offers<'_, '_, T> {
         (0..leaves).for_each(|leaf| offered.offer(simd, tree, leaf));
         let none = Choice { point: NONE, value: T::ZERO, at: [T::ZERO; 3], hits: Mask::default() };
         let mut choices = [none; PASS];
-        loop {
+        for pass in 0.. {
             let (mut value, limit) = offered.begin(simd);
-            if value <= T::ZERO {
-                return Ok(false);
+            if value <= T::ZERO || (pass >= TRIAL && selection.points.len() < pass * 3 / 2) {
+                break;
             }
             let mut count = 0;
             // The first choice is certain.
@@ -89,17 +94,20 @@ impl<T: Scalar> Kernel<T> for Offers<'_, '_, T> {
             }
             for choice in &choices[..count] {
                 let at = choice.at.map(|x| simd.splat(x));
-                for_each_leaf(&choice.hits, |leaf| lower(simd, tree, leaf, at));
+                for_each_leaf(&choice.hits[..words], |leaf| lower(simd, tree, leaf, at));
             }
-            for_each_leaf(&offered.stale(simd), |leaf| offered.offer(simd, tree, leaf));
+            for_each_leaf(&offered.stale(simd)[..words], |leaf| offered.offer(simd, tree, leaf));
         }
+        tree.set_largest(&offered.value);
+        Ok(false)
     }
 }
 
 /// Calls `f` with each leaf of a mask.
 #[inline(always)]
-fn for_each_leaf(mask: &Mask, mut f: impl FnMut(usize)) {
-    for (first, mut leaves) in (0..).step_by(WORD).zip(*mask) {
+fn for_each_leaf(mask: &[u64], mut f: impl FnMut(usize)) {
+    for (first, &leaves) in (0..).step_by(WORD).zip(mask) {
+        let mut leaves = leaves;
         while leaves != 0 {
             f(first + leaves.trailing_zeros() as usize);
             leaves &= leaves - 1;
