@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(fastest(200, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(1_000_000, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(512, 500, 3), Algorithm::Naive);
-        assert_eq!(fastest(1_024, 512, 3), Algorithm::Naive);
+        assert_eq!(fastest(1_024, 512, 3), Algorithm::Tree);
         assert_eq!(fastest(2_048, 1_024, 3), Algorithm::Tree);
         assert_eq!(fastest(8_192, 2_048, 3), Algorithm::Tree);
         assert_eq!(fastest(24_000, 6_000, 3), Algorithm::peak());
