@@ -23,6 +23,9 @@ const WORD: usize = u64::BITS as usize;
 /// Maximum number of leaves: all are looked at for each choice.
 pub(super) const MAX_LEAVES: usize = 8 * WORD;
 
+/// Minimum number of lanes: with shorter vectors it takes less time to look at a few leaves for each choice.
+pub(super) const MIN_LANES: usize = if cfg!(test) { 1 } else { 8 };
+
 /// A leaf per bit.
 type Mask = [u64; MAX_LEAVES / WORD];
 
@@ -263,8 +266,7 @@ impl<T: Scalar> Offered<T> {
         let top = simd.splat(value);
         let bound = simd.largest(simd.replace_lt(largest, second, top, largest).1);
         let lanes = (0..LEAF).step_by(S::LANES);
-        let equal =
-            lanes.fold(0, |mask, lane| mask | u64::from(simd.eq(load(lane), top)) << lane);
+        let equal = lanes.fold(0, |mask, lane| mask | u64::from(simd.eq(load(lane), top)) << lane);
         // Points of a leaf are in index order, so the first lane is the lowest index.
         let lane = equal.trailing_zeros() as usize % LEAF;
         for (a, row) in self.at.iter_mut().enumerate() {
