@@ -9,14 +9,14 @@ use crate::cloud::WorkingCopy;
 use crate::{Algorithm, Sampler, Scalar};
 
 /// Up to this many points a vector loop over all of them beats any structure.
-const FEW_POINTS: usize = 1_024;
+const FEW_POINTS: usize = 512;
 
 /// Up to this many samples a structure is not worth building, however many points there are:
 /// it costs as much as passing over the points this many times.
 const FEW_SAMPLES: usize = 256;
 
 /// From this many points and samples on, bands are large enough to pay.
-const PEAK_POINTS: usize = 12_000;
+const PEAK_POINTS: usize = 1 << 14;
 const PEAK_SAMPLES: usize = 1_000;
 
 /// Boxes are over the first three axes. With this many axes they still prune enough; with more,
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(fastest(200, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(1_000_000, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(512, 500, 3), Algorithm::Naive);
-        assert_eq!(fastest(1_024, 512, 3), Algorithm::Naive);
+        assert_eq!(fastest(1_024, 512, 3), Algorithm::Tree);
         assert_eq!(fastest(2_048, 1_024, 3), Algorithm::Tree);
         assert_eq!(fastest(8_192, 2_048, 3), Algorithm::Tree);
         assert_eq!(fastest(24_000, 6_000, 3), Algorithm::peak());

@@ -16,4 +16,6 @@ mod radius;
 mod reference;
 pub(crate) mod run;
 pub(crate) mod selection;
+#[cfg(test)]
+mod tests;
 mod tree;

@@ -91,11 +91,11 @@ fn sample_by<T: Scalar>(
 pub(super) const SMALL: usize = 1 << 14;
 
 /// Input of an algorithm.
-struct Run<'a, 'b, T> {
-    algorithm: Algorithm,
-    cloud: &'a WorkingCopy<T>,
-    team: &'a Team,
-    selection: &'a mut Selection<'b, T>,
+pub(super) struct Run<'a, 'b, T> {
+    pub(super) algorithm: Algorithm,
+    pub(super) cloud: &'a WorkingCopy<T>,
+    pub(super) team: &'a Team,
+    pub(super) selection: &'a mut Selection<'b, T>,
 }
 
 impl<T: Scalar> Program<T> for Run<'_, '_, T> {

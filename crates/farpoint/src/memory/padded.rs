@@ -8,13 +8,13 @@ use std::ops::{Deref, DerefMut};
 /// Plain values, followed by as many more as the widest vector has. Those are unspecified:
 /// callers mask their lanes out.
 pub(crate) struct Padded<T> {
-    /// Always [`MAX_LANES`] longer than the array.
+    /// [`MAX_LANES`] longer than the array; empty before its length is set.
     values: Buffer<T>,
 }
 
-impl<T: Copy + Default> Default for Padded<T> {
+impl<T> Default for Padded<T> {
     fn default() -> Self {
-        Self { values: Buffer::filled(MAX_LANES, T::default()) }
+        Self { values: Buffer::default() }
     }
 }
 
@@ -27,30 +27,30 @@ impl<T: Copy + Default> Padded<T> {
     /// Loads the vector from `at` on; it may reach beyond the end.
     ///
     /// # Safety
-    /// `at` must not be above the length.
+    /// `at` must not be above the length, which must have been set.
     #[inline(always)]
     pub(crate) unsafe fn load<S: Simd<T>>(&self, simd: S, at: usize) -> S::V {
         check(at, S::LANES, self.values.len());
         // SAFETY: no vector has more than `MAX_LANES` numbers, and as many follow every place up
-        // to the length.
+        // to a length that was set.
         unsafe { simd.load(self.values.as_ptr().add(at)) }
     }
 
     /// Stores the vector from `at` on; it may reach beyond the end.
     ///
     /// # Safety
-    /// `at` must not be above the length.
+    /// `at` must not be above the length, which must have been set.
     #[inline(always)]
     pub(crate) unsafe fn store<S: Simd<T>>(&mut self, simd: S, at: usize, value: S::V) {
         check(at, S::LANES, self.values.len());
-        // SAFETY: as many numbers as the widest vector has follow every place up to the length.
+        // SAFETY: as many numbers as the widest vector has follow every place up to a length that was set.
         unsafe { simd.store(self.values.as_mut_ptr().add(at), value) }
     }
 
     /// Writes the lanes of `mask` one after another from `at` on, and overwrites up to a vector.
     ///
     /// # Safety
-    /// `at` must not be above the length.
+    /// `at` must not be above the length, which must have been set.
     #[inline(always)]
     pub(crate) unsafe fn compress<S: Simd<T>>(
         &mut self,
@@ -60,7 +60,7 @@ impl<T: Copy + Default> Padded<T> {
         at: usize,
     ) {
         check(at, S::LANES, self.values.len());
-        // SAFETY: as many numbers as the widest vector has follow every place up to the length.
+        // SAFETY: as many numbers as the widest vector has follow every place up to a length that was set.
         unsafe { simd.compress(mask, value, self.values.as_mut_ptr().add(at)) }
     }
 }
@@ -70,14 +70,14 @@ impl<T> Deref for Padded<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        &self.values[..self.values.len() - MAX_LANES]
+        &self.values[..self.values.len().saturating_sub(MAX_LANES)]
     }
 }
 
 impl<T> DerefMut for Padded<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        let len = self.values.len() - MAX_LANES;
+        let len = self.values.len().saturating_sub(MAX_LANES);
         &mut self.values[..len]
     }
 }
@@ -95,6 +95,7 @@ mod tests {
     #[test]
     fn a_vector_is_readable_from_every_place_to_the_end() {
         let mut array = Padded::<f32>::default();
+        assert!(array.is_empty());
         for len in [0usize, 1, 15, 16, 17, 100] {
             array.resize(len);
             array.fill(2.0);

@@ -237,6 +237,19 @@ impl<T: Scalar> BoxTree<T> {
         self.levels.push(level);
     }
 
+    /// Sets the largest value of each leaf, and of the nodes above.
+    pub(crate) fn set_largest(&mut self, of_leaves: &[T]) {
+        self.levels[0].largest.copy_from_slice(of_leaves);
+        for level in 1..self.levels.len() {
+            let (below, here) = self.levels.split_at_mut(level);
+            let children = below[level - 1].largest.chunks_exact(FANOUT);
+            for (largest, children) in here[0].largest.iter_mut().zip(children) {
+                let higher = |a, b| if b > a { b } else { a };
+                *largest = children.iter().copied().fold(T::from_f64(-1.0), higher);
+            }
+        }
+    }
+
     /// Returns the largest value of all.
     pub(crate) fn largest(&self) -> T {
         self.levels.last().expect("leaves").largest[0]
@@ -272,8 +285,9 @@ impl<T: Scalar> LeafWriter<'_, T> {
         let mut made = Buffer::with_capacity(leaves);
         cutter.groups(entries, &mut |group| {
             self.write(made.len(), stride, group);
-            let ((low, high), lowest) = (bounds(group), group[0].point());
-            made.push(Some(GroupBox { low, high, lowest }));
+            let ([x, y, z, _], [u, v, w, _]) = bounds(group);
+            let lowest = group[0].point();
+            made.push(Some(GroupBox { low: [x, y, z], high: [u, v, w], lowest }));
         });
         self.numbers[made.len() * stride..].fill(MaybeUninit::new(T::from_f64(-1.0)));
         self.points[made.len() * LEAF..].fill(MaybeUninit::new(NONE));

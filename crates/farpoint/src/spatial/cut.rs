@@ -55,13 +55,13 @@ impl<T: Scalar> Cutter<T> {
         if from.len() <= LEAF {
             return group(from);
         }
-        // Whole nodes of leaves first, so that a node is as compact as a leaf. Two nodes are halves of the longest side
+        // Whole nodes of leaves first, so that a node is as compact as a leaf. Few nodes are parts of the longest side
         // anyway.
         let node = LEAF * FANOUT;
-        let unit = if from.len() > 2 * node { node } else { LEAF };
+        let unit = if from.len() > 4 * node { node } else { LEAF };
         let units = from.len().div_ceil(unit);
         let (low, high) = bounds(from);
-        if low == high {
+        if low[..3] == high[..3] {
             return from.chunks(LEAF).for_each(group);
         }
         let side: [T; 3] = std::array::from_fn(|a| high[a] - low[a]);

@@ -30,8 +30,10 @@ pub(super) struct GroupBox<T> {
     pub(super) lowest: u32,
 }
 
-/// Returns the corners of the box around `entries`, which must not be empty. The fourth lane is not used.
-pub(super) fn bounds<T: Scalar>(entries: &[Entry<T>]) -> ([T; 3], [T; 3]) {
+/// Returns the corners of the box around `entries`, which must not be empty. The fourth numbers mean nothing: without
+/// them entries would be compared number by number, not as vectors.
+#[inline(never)]
+pub(super) fn bounds<T: Scalar>(entries: &[Entry<T>]) -> ([T; 4], [T; 4]) {
     // Four at a time, so that a comparison need not wait for the one before.
     let mut low = [entries[0].0; 4];
     let mut high = low;
@@ -47,9 +49,8 @@ pub(super) fn bounds<T: Scalar>(entries: &[Entry<T>]) -> ([T; 3], [T; 3]) {
         low[0] = lower(low[0], entry.0);
         high[0] = higher(high[0], entry.0);
     }
-    let [x, y, z, _] = lower(lower(low[0], low[1]), lower(low[2], low[3]));
-    let [u, v, w, _] = higher(higher(high[0], high[1]), higher(high[2], high[3]));
-    ([x, y, z], [u, v, w])
+    let low = lower(lower(low[0], low[1]), lower(low[2], low[3]));
+    (low, higher(higher(high[0], high[1]), higher(high[2], high[3])))
 }
 
 #[inline(always)]

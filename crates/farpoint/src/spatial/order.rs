@@ -20,6 +20,9 @@ const POINTS_A_CELL: usize = 4;
 /// At most `2^CELL_BITS` cells: their counts must fit a cache.
 const CELL_BITS: u32 = 17;
 
+/// Up to this many points are one bucket: cutting them once more takes less time than sorting them.
+const ONE_BUCKET: usize = 2 * BUCKET;
+
 /// Entries in bucket order, and the end of each bucket.
 pub(super) struct Buckets<T> {
     pub(super) entries: Aligned<Entry<T>>,
@@ -32,6 +35,9 @@ const PART: usize = 1 << 14;
 /// Sorts the cloud's points into buckets.
 pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &WorkingCopy<T>) -> Buckets<T> {
     let n = cloud.len;
+    if n <= ONE_BUCKET {
+        return one_bucket(cloud);
+    }
     let part = n.div_ceil(team.members()).max(PART);
     let corners = [cloud.low, cloud.high];
     let mut cells = Cells::new(cloud, corners, false);
@@ -50,6 +56,19 @@ pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &WorkingCopy<T>) -> Buckets
     let positions = positions(team, &counts, &bucket_of, ends.len());
     let entries = scatter(team, cloud, &cell_of, &bucket_of, positions, part);
     Buckets { entries, ends }
+}
+
+/// Returns all points as one bucket.
+fn one_bucket<T: Scalar>(cloud: &WorkingCopy<T>) -> Buckets<T> {
+    let [xs, ys, zs] = [0, 1, 2].map(|a| &cloud.axes[a][..cloud.len]);
+    let fill = |entries: &mut [MaybeUninit<Entry<T>>]| {
+        for (point, entry) in entries.iter_mut().enumerate() {
+            entry.write(Entry::new([xs[point], ys[point], zs[point]], point as u32));
+        }
+    };
+    // SAFETY: every entry is written.
+    let entries = unsafe { Aligned::write_with(cloud.len, fill) };
+    Buckets { entries, ends: Buffer::filled(1, cloud.len) }
 }
 
 /// Fills in the cell of each point, and counts the points of each cell, part by part.

@@ -5,7 +5,7 @@ use crate::Scalar;
 use crate::memory::{Buffer, Padded};
 use crate::scalar::extremes;
 use crate::spatial::{BoxTree, Cells, Grid};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Candidates of a band from one part of the cloud, in grid order. Aligned, for threads write to
 /// neighbors.
@@ -18,6 +18,8 @@ pub(super) struct Candidates<T: Scalar> {
     pub(super) value: Padded<T>,
     /// Tentative distance, as sorting bits; 0 if decided.
     pub(super) live: Buffer<AtomicU64>,
+    /// Whether a thread has begun this part.
+    begun: AtomicBool,
     /// Slot in the tree.
     pub(super) slot: Buffer<u32>,
     /// Point in that slot.
@@ -47,6 +49,7 @@ impl<T: Scalar> Candidates<T> {
             at: Default::default(),
             value: Padded::default(),
             live: Buffer::default(),
+            begun: AtomicBool::new(false),
             slot: Buffer::default(),
             point: Buffer::default(),
             low: [T::INFINITY; 3],
@@ -112,11 +115,17 @@ impl<T: Scalar> Candidates<T> {
         }
     }
 
-    /// Prepares for several threads: all candidates are undecided.
+    /// Prepares for several threads: no part is begun, all candidates are undecided.
     pub(super) fn reset_live(&mut self) {
         self.live.clear();
         let live = self.value.iter().map(|value| AtomicU64::new(value.sorting_bits()));
         self.live.extend(live);
+        *self.begun.get_mut() = false;
+    }
+
+    /// Begins this part; returns false if a thread has done so.
+    pub(super) fn begin(&self) -> bool {
+        !self.begun.load(Ordering::Relaxed) && !self.begun.swap(true, Ordering::Relaxed)
     }
 }
 

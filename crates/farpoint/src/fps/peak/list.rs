@@ -4,6 +4,9 @@ use crate::Scalar;
 use crate::memory::{Buffer, Padded};
 use crate::simd::Simd;
 
+/// Minimum room: most lists never need more.
+const FEW: usize = 128;
+
 /// Samples by axis, and their slots in the tree. The rows may be longer than the list.
 #[derive(Default)]
 pub(super) struct List<T: Scalar> {
@@ -36,7 +39,7 @@ impl<T: Scalar> List<T> {
     /// Makes room for `len` samples.
     pub(super) fn reserve(&mut self, len: usize) {
         if self.slot.len() < len {
-            let room = len.next_power_of_two().max(16);
+            let room = len.next_power_of_two().max(FEW);
             self.at.iter_mut().for_each(|row| row.resize(room));
             self.slot.resize(room, 0);
         }

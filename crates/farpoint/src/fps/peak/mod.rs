@@ -25,8 +25,6 @@ mod single_part;
 mod slots;
 mod solve;
 mod staged;
-#[cfg(test)]
-mod tests;
 mod update;
 mod walk;
 

@@ -5,7 +5,6 @@ use crate::Scalar;
 use crate::memory::{Buffer, Shared};
 use crate::simd::Simd;
 use crate::threads::{Team, Waits};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Solves the parts of a band, each by one thread at a time.
 pub(super) fn share<T: Scalar, S: Simd<T>>(
@@ -15,13 +14,11 @@ pub(super) fn share<T: Scalar, S: Simd<T>>(
     solvers: &mut [Solver<T>],
 ) {
     let parts = solvers.len();
-    let started = Buffer::collected((0..parts).map(|_| AtomicBool::new(false)));
     let (solvers, waits) = (Shared::new(solvers), team.waits());
     team.each(parts, |first, _| {
         let start_next = || {
-            let start = |k: usize| started[k].swap(true, Ordering::Relaxed);
-            let free = |k: &usize| !started[*k].load(Ordering::Relaxed) && !start(*k);
-            let part = (first..parts).chain(0..first).find(free)?;
+            let begin = |k: &usize| band.candidates[*k].begin();
+            let part = (first..parts).chain(0..first).find(begin)?;
             // SAFETY: the thread that starts a part has its solver alone.
             let solver = unsafe { &mut solvers.part(part..part + 1)[0] };
             solver.find_reachable_parts(band, part);

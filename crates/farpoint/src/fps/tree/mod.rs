@@ -4,7 +4,10 @@
 //! sample is read off the root. A new sample walks down into the boxes that it can change
 //! (box bound below the largest distance), lowers the distances in the leaves it reaches, and
 //! the nodes above are corrected on the way back. O(log points) boxes and a few leaves a
-//! sample on surface-like clouds; never slower than O(points) a sample.
+//! sample on surface-like clouds; never slower than O(points) a sample. Trees of few leaves give several samples a pass
+//! (`offers`).
+
+mod offers;
 
 use super::selection::Selection;
 use crate::clock::Clock;
@@ -15,6 +18,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
+use offers::{MAX_LEAVES, MIN_LANES, Offers};
 use std::mem;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
@@ -26,9 +30,16 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let mut tree = selection
         .build(team, |statistics| BoxTree::with_team(team, cloud, &mut statistics.seconds))?;
     let mut clock = Clock::now();
-    let mut walker = Walker::new(simd, &mut tree);
-    walker.begin(selection);
-    if !walker.run(selection, T::ZERO)? {
+    let few = tree.dims == 3 && tree.levels[0].len <= MAX_LEAVES && !selection.count;
+    let mut complete = few
+        && S::LANES >= MIN_LANES
+        && simd.vectorize(Offers { cloud, tree: &mut tree, selection: &mut *selection })?;
+    if !complete {
+        let mut walker = Walker::new(simd, &mut tree);
+        walker.begin(selection);
+        complete = walker.run(selection, T::ZERO)?;
+    }
+    if !complete {
         finish(cloud, selection);
     }
     clock.lap(&mut selection.statistics.seconds.single);

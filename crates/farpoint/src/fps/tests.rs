@@ -1,28 +1,15 @@
-//! Teams larger than the machine, on clouds where threads wait for each other all the time: the same as
-//! `reference`. Parts and steps are much smaller here than in use.
+//! `peak` by teams larger than the machine, on clouds where threads wait for each other all the time, and `tree`: the
+//! same as `reference`. Parts and steps of `peak` are much smaller here than in use.
 
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
 use crate::fps::reference;
+use crate::fps::run::Run;
 use crate::fps::selection::Selection;
 use crate::random::SplitMix64;
-use crate::simd::{self, Program, Simd};
+use crate::simd;
 use crate::threads::Team;
-use crate::{Amount, Error, Level, NonFinite, Sampler, Scalar, Start};
-
-struct Peak<'a, 'b, T> {
-    team: &'a Team,
-    cloud: &'a WorkingCopy<T>,
-    selection: &'a mut Selection<'b, T>,
-}
-
-impl<T: Scalar> Program<T> for Peak<'_, '_, T> {
-    type Output = Result<(), Error>;
-
-    fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
-        super::run(simd, self.team, self.cloud, self.selection)
-    }
-}
+use crate::{Algorithm, Amount, Error, Level, NonFinite, Sampler, Scalar, Start};
 
 type Result3<T> = (Vec<u32>, Vec<T>, T);
 
@@ -45,13 +32,18 @@ where
     let cloud = WorkingCopy::new(&rows, NonFinite::Error, 1).unwrap();
     for start in [Start::Index(0), Start::Indices(vec![7, 3, rows.len() - 1])] {
         let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
-        for size in [1, 2, 3, 8, 16] {
-            let team = Team::oversubscribed(size);
+        let peak = [1, 2, 3, 8, 16].map(|size| (Algorithm::peak(), size));
+        for (algorithm, size) in [(Algorithm::Tree, 1)].into_iter().chain(peak) {
+            let team = &Team::oversubscribed(size);
             for level in Level::available() {
                 let found = sampled(&cloud, amount, &start, |selection| {
-                    simd::dispatch(level, Peak { team: &team, cloud: &cloud, selection })
+                    simd::dispatch(level, Run { algorithm, team, cloud: &cloud, selection })
                 });
-                assert!(found == truth, "{name}, {} points, {size} threads, {level}", rows.len());
+                let points = rows.len();
+                assert!(
+                    found == truth,
+                    "{name}, {points} points, {algorithm}, {size} threads, {level}"
+                );
             }
         }
     }
@@ -192,10 +184,11 @@ fn many_runs() {
     let (amount, start) = (Amount::Count(2_000), Start::Index(0));
     let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
     for size in [2, 3, 5, 12] {
-        let team = Team::oversubscribed(size);
+        let team = &Team::oversubscribed(size);
         for _ in 0..40 {
+            let algorithm = Algorithm::peak();
             let found = sampled(&cloud, amount, &start, |selection| {
-                simd::dispatch(Level::detect(), Peak { team: &team, cloud: &cloud, selection })
+                simd::dispatch(Level::detect(), Run { algorithm, team, cloud: &cloud, selection })
             });
             assert!(found == truth, "{size} threads");
         }
