@@ -99,11 +99,11 @@ __device__ __forceinline__ bits refresh_group(const Room& r, Desk& desk, u32 gro
     real t = *place;
     u32 mask = desk.masks[r.number(group)];
     bits largest = desk.largest[group];
-    if (solved && mask != 0) {
-        bool chosen = (mask >> lane_id() & 1) && r.chosen[desk.bases[r.number(group)] + __popc(mask & lanes_before())];
-        if (chosen) *place = t = -1;
-        changed |= __any_sync(FULL, chosen);
-    }
+    bool chosen = solved && (mask >> lane_id() & 1) && r.chosen[desk.bases[r.number(group)] + __popc(mask & lanes_before())];
+    if (chosen) *place = t = -1;
+    changed |= __any_sync(FULL, chosen);
+    // All lanes have read what one of them writes.
+    __syncwarp();
     if (changed) {
         largest = warp_largest(t > (real)0 ? to_bits(t) : 0);
         if (lane_id() == 0) desk.largest[group] = largest;
@@ -114,8 +114,8 @@ __device__ __forceinline__ bits refresh_group(const Room& r, Desk& desk, u32 gro
     return largest;
 }
 
-// Applies what was chosen in the last round, if there was one. Finds the largest distance of all
-// points, which comes back, and which points of each group are candidates.
+// Applies what was chosen in the last round, if there was one. Finds the largest distance of all points, which comes
+// back, and which points of each group are candidates.
 __device__ __forceinline__ real refresh(const Room& r, Desk& desk, const Fresh& fresh, const Threshold& threshold) {
     Part part = part_of(r, desk);
     bits highest = 0;
@@ -149,7 +149,7 @@ __device__ __forceinline__ u32 number_candidates(const Room& r, Desk& desk) {
     return total;
 }
 
-// Copies this block's candidates to all blocks, and boxes the chunks; what a chunk has too much is below the band.
+// Copies this block's candidates to all blocks, and boxes the chunks. The last chunk is filled up with what is not one.
 __device__ __forceinline__ void share_candidates(const Room& r, Desk& desk, u32 n) {
     for (u32 g = warp_id(); g < r.groups; g += warp_count()) {
         u32 mask = desk.masks[r.number(g)];

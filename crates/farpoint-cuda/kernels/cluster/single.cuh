@@ -1,4 +1,4 @@
-// The start points, and the first samples one by one: a band would hold too few.
+// The start points, and the first samples one by one: a round would find too few.
 #pragma once
 #include "cluster/room.cuh"
 
@@ -13,6 +13,8 @@ __device__ __forceinline__ u32 first_lane(bits value, u32 row) {
 __device__ __forceinline__ void find_first(const Room& r, Desk& desk, u32 group, real t) {
     bits value = t > (real)0 ? to_bits(t) : 0;
     u32 who = first_lane(value, r.rows[group * 32 + lane_id()]);
+    // All lanes have read what one of them writes.
+    __syncwarp();
     if (lane_id() != who) return;
     desk.largest[group] = value;
     desk.firsts[group] = (u16)(group * 32 + lane_id());

@@ -1,6 +1,7 @@
 //! Every algorithm with every switch worth testing.
 
 use farpoint::{Algorithm, PeakOptions, QuickOptions, RadiusOptions, Sampler};
+use farpoint_cuda::Properties;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Names of all algorithms, in the order of the report.
@@ -61,7 +62,11 @@ pub(crate) fn algorithm(part: &str) -> Algorithm {
 pub(crate) fn all(part: &str) -> Vec<Variant> {
     let algorithm = algorithm(part);
     if is_alone() && part == "peak" {
-        return vec![Variant::peak("team 1", PeakOptions::default().team(1))];
+        // With clusters, clouds as small as these are held by a block each.
+        let clusters = Properties::all().is_ok_and(|cards| cards.iter().all(|card| card.clusters));
+        let plain = clusters.then(|| Variant::plain(algorithm));
+        let team = Variant::peak("team 1", PeakOptions::default().team(1));
+        return plain.into_iter().chain([team]).collect();
     }
     let mut variants = vec![Variant::plain(algorithm)];
     match algorithm {
