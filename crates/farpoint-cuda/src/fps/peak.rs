@@ -204,7 +204,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     // SAFETY: this function's contract.
     unsafe {
         match cluster::Plan::for_shape::<T>(gpu, shape, options)? {
-            Some(plan) => plan.enqueue(gpu, stream, batch, shape, scratch, options, counters),
+            Some(plan) => plan.enqueue(stream, batch, shape, scratch, options, counters),
             None => start(gpu, stream, batch, shape, scratch, options, counters, None),
         }
     }

@@ -95,23 +95,32 @@ impl Plan {
         let useful = share.min(rows / MIN_ROWS_PER_BLOCK).max(1);
         let plan = |blocks| Self::new::<T>(card, rows, blocks);
         for plan in SIZES.into_iter().filter(|&blocks| blocks <= useful).filter_map(plan) {
-            if plan.blocks == 1 || plan.clusters_at_once::<T>(gpu)? >= clouds {
+            if plan.clusters_at_once::<T>(gpu)? >= clouds {
                 return Ok(Some(plan));
             }
         }
-        // Otherwise clouds take turns.
-        Ok(SIZES.into_iter().rev().find_map(plan))
+        // Clouds take turns, in clusters that are as small as can be.
+        for plan in SIZES.into_iter().rev().filter_map(plan) {
+            if plan.clusters_at_once::<T>(gpu)? > 0 {
+                return Ok(Some(plan));
+            }
+        }
+        Ok(None)
     }
 
-    /// Returns the number of such clusters that the device runs at once. To ask the driver takes longer than a launch, so
-    /// it is asked once for sizes that hardly differ.
+    /// Returns the number of such clusters that the device runs at once; a block alone is no cluster, and always runs. To
+    /// ask the driver takes longer than a launch, so it is asked once for sizes that hardly differ.
     fn clusters_at_once<T: CudaScalar>(&self, gpu: &Gpu) -> Result<usize, Error> {
+        if self.blocks == 1 {
+            return Ok(usize::MAX);
+        }
         let most = available::<T>(gpu.properties()).unwrap_or(0);
         let shared = self.shared.next_multiple_of(16 << 10).min(most);
         let size = [size_of::<T>(), self.blocks, self.threads, shared];
         let clusters = gpu.clusters_at_once(size, || {
             let launch = Self { shared, ..*self }.launch(1);
-            launch.clusters_at_once(gpu, kernel::<T>(gpu)?)
+            // Sizes that the device does not support are errors.
+            Ok(launch.clusters_at_once(gpu, kernel::<T>(gpu)?).unwrap_or(0))
         })?;
         Ok(clusters as usize)
     }
@@ -138,7 +147,6 @@ impl Plan {
     /// Same as [`super::enqueue`].
     pub(super) unsafe fn enqueue<T: CudaScalar>(
         &self,
-        gpu: &Gpu,
         stream: &Stream,
         batch: &Batch<T>,
         shape: Shape,
@@ -163,7 +171,7 @@ impl Plan {
         };
         // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory has the bytes that the kernel uses and is
         // freed in stream order; the arrays of `batch` and the counters are valid by this function's contract.
-        unsafe { self.launch(shape.clouds).start(stream, kernel::<T>(gpu)?, &args) }
+        unsafe { self.launch(shape.clouds).start(stream, kernel::<T>(stream.gpu())?, &args) }
     }
 }
 
