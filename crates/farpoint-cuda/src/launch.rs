@@ -5,7 +5,7 @@ use crate::module::Function;
 use crate::{Error, Gpu, Stream};
 use std::ffi::{c_int, c_uint, c_void};
 
-/// Bytes of shared memory per block without an opt-in.
+/// Bytes of shared memory per block without an opt-in, fixed and dynamic.
 const DEFAULT_SHARED: u32 = 48 << 10;
 
 /// Blocks per cluster that every card with clusters allows.
@@ -141,8 +141,7 @@ impl Launch {
             let code = unsafe { sys::cuFuncSetAttribute(function.raw, attribute, value as c_int) };
             check_kernel(gpu, function, code)
         };
-        if self.shared > DEFAULT_SHARED {
-            // As much as there is, so that concurrent launches of several sizes don't take it from each other.
+        if self.shared > 0 {
             let mut fixed = 0;
             // SAFETY: writes one number; the function belongs to the context that is current.
             let code = unsafe {
@@ -150,8 +149,11 @@ impl Launch {
                 sys::cuFuncGetAttribute(&mut fixed, attribute, function.raw)
             };
             check_kernel(gpu, function, code)?;
-            let most = gpu.properties().shared_per_block.saturating_sub(fixed as u32);
-            set(sys::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most)?;
+            if self.shared + fixed as u32 > DEFAULT_SHARED {
+                // As much as there is, so that concurrent launches of several sizes don't take it from each other.
+                let most = gpu.properties().shared_per_block.saturating_sub(fixed as u32);
+                set(sys::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most)?;
+            }
         }
         if self.cluster > DEFAULT_CLUSTER {
             set(sys::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
