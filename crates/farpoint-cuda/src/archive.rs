@@ -5,6 +5,7 @@
 
 use lzma_rust2::LzmaReader;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
@@ -68,6 +69,13 @@ pub(crate) fn cubin(
 /// Returns the newest PTX that the driver can compile for a card of this capability.
 pub(crate) fn ptx(codes: &[Code], module: &str, precision: &str, capability: u32) -> Option<Code> {
     newest(codes, module, precision, |code| code.kind == Kind::Ptx && code.target <= capability)
+}
+
+/// Returns the modules that a card of this capability runs, each with its precision.
+pub(crate) fn modules(capability: u32) -> BTreeSet<(&'static str, &'static str)> {
+    // On cards that are too old for all of them, to load the first tells why.
+    let runs = |code: &&Code| code.kind == Kind::Ptx && code.target <= capability.max(75);
+    codes().iter().filter(runs).map(|code| (code.module, code.precision)).collect()
 }
 
 fn newest(
@@ -188,7 +196,6 @@ fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use std::collections::BTreeSet;
     use std::path::{Path, PathBuf};
 
     const VIRTUAL: [u32; 3] = [75, 80, 90];
@@ -274,6 +281,15 @@ pub(crate) mod tests {
         assert!(expected.len() >= 27 * 2 * 5);
         assert_eq!(names(codes()), expected);
         assert_eq!(codes().len(), expected.len(), "something is there twice");
+    }
+
+    #[test]
+    fn modules_for_clusters_are_not_of_older_cards() {
+        let cluster = ("peak_cluster", "f32");
+        assert!(modules(90).contains(&cluster) && modules(120).contains(&cluster));
+        assert!(!modules(80).contains(&cluster));
+        assert_eq!(modules(75).len() + 2, modules(90).len());
+        assert_eq!(modules(70), modules(75));
     }
 
     #[test]

@@ -6,7 +6,6 @@ use crate::archive::{self, Code, Kind};
 use crate::context::{Context, Relaxed};
 use crate::driver::{self, sys};
 use crate::once::OncePerKey;
-use std::collections::BTreeSet;
 use std::ffi::{CString, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -108,10 +107,9 @@ impl Modules {
         })
     }
 
-    /// Loads every function of every module.
+    /// Loads every function of every module that the card runs.
     pub(crate) fn load_all(&self, context: &Context) -> Result<(), Error> {
-        let all = archive::codes().iter().map(|code| (code.module, code.precision));
-        for (module, precision) in all.collect::<BTreeSet<_>>() {
+        for (module, precision) in archive::modules(self.capability) {
             let _relaxed = Relaxed::new()?;
             let _current = context.bind()?;
             let loaded = self.module(context, module, precision)?;
