@@ -4,8 +4,7 @@
 //! layout. Only requested files are unpacked, on every request.
 
 use lzma_rust2::LzmaReader;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::sync::OnceLock;
 

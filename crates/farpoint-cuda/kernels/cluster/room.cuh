@@ -77,10 +77,12 @@ struct Desk {
     u16 bases[ALL_GROUPS];        // and how many come before them
     u16 near[MOST_WARPS][MOST_NEAR];  // candidates that a warp applies as samples
 };
+// `available` in src/fps/peak/cluster.rs leaves room for it.
+static_assert(sizeof(Desk) <= (sizeof(real) == 4 ? 31 << 10 : 37 << 10), "a block has less memory for points than planned");
 
 extern __shared__ double arena[];
 
-// Where the arrays lie whose size the launch decides; `bytes` in src/fps/peak/cluster.rs is their sum.
+// Where the arrays lie whose size the launch decides; `Plan::new` in src/fps/peak/cluster.rs adds them up.
 struct Room {
     u32 blocks, rank;  // of the cluster
     u32 slice;         // rows that a block reads, at most

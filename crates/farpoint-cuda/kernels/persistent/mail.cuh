@@ -15,6 +15,10 @@
 #include "common/guard.cuh"
 #include "persistent/offer.cuh"
 
+__device__ __forceinline__ u32 shared_address(const void* pointer) {
+    return (u32)__cvta_generic_to_shared(pointer);
+}
+
 __device__ __forceinline__ Word read_global(const Word* mail) {
     u64 low, high;
     asm volatile("{\n\t.reg .b128 word;\n\t"

@@ -10,8 +10,8 @@ use crate::module::Function;
 use crate::search::index;
 use crate::team::{self, Teams, aligned};
 use crate::{CudaScalar, Error, Gpu};
-use farpoint::Algorithm;
 use farpoint::approximate::Estimator;
+use farpoint::{Algorithm, PeakOptions};
 
 /// Threads per block of the levels, and of one that finds radii.
 pub(super) const THREADS: u32 = 512;
@@ -133,7 +133,7 @@ impl Plan {
         let first = Shape { samples: work.prefix() + 1, ..work.shape };
         let inner = [
             work.first.scratch_bytes::<T>(gpu, first),
-            peak::fill_bytes::<T>(gpu, work.shape),
+            peak::team_bytes::<T>(gpu, work.shape, &PeakOptions::default()),
             index::building_bytes(work.shape.clouds, work.shape.rows),
         ];
         Ok(Self::of::<T>(work, teams, inner.into_iter().max().unwrap_or(0)))

@@ -177,13 +177,13 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 ) -> usize {
     match cluster::Plan::for_shape::<T>(gpu, shape, options) {
         Ok(Some(plan)) => plan.scratch_bytes::<T>(shape),
-        _ => layout::<T>(gpu, shape, options).map_or(0, |layout| layout.bytes()),
+        _ => team_bytes::<T>(gpu, shape, options),
     }
 }
 
-/// Bytes of scratch memory of [`fill`]; 0 where the device cannot run the algorithm.
-pub(crate) fn fill_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
-    layout::<T>(gpu, shape, &PeakOptions::default()).map_or(0, |layout| layout.bytes())
+/// Bytes of scratch memory if teams of blocks sample the clouds, as in [`fill`]; 0 where the device cannot run that.
+pub(crate) fn team_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape, options: &PeakOptions) -> usize {
+    layout::<T>(gpu, shape, options).map_or(0, |layout| layout.bytes())
 }
 
 /// Queues the sampling of a batch; `counters` is 0 or the address of a number for each of

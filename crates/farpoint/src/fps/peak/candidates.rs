@@ -18,7 +18,7 @@ pub(super) struct Candidates<T: Scalar> {
     pub(super) value: Padded<T>,
     /// Tentative distance, as sorting bits; 0 if decided.
     pub(super) live: Buffer<AtomicU64>,
-    /// Whether a thread has begun this part.
+    /// Set once a thread has begun this part.
     begun: AtomicBool,
     /// Slot in the tree.
     pub(super) slot: Buffer<u32>,
@@ -123,7 +123,7 @@ impl<T: Scalar> Candidates<T> {
         *self.begun.get_mut() = false;
     }
 
-    /// Begins this part; returns false if a thread has done so.
+    /// Begins this part; returns `false` if a thread has done so before.
     pub(super) fn begin(&self) -> bool {
         !self.begun.load(Ordering::Relaxed) && !self.begun.swap(true, Ordering::Relaxed)
     }

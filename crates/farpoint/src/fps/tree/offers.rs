@@ -17,7 +17,7 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::{Error, Scalar};
 
-/// Leaves of a word of a mask.
+/// Number of leaves per word of a mask.
 const WORD: usize = u64::BITS as usize;
 
 /// Maximum number of leaves: all are looked at for each choice.
@@ -26,17 +26,17 @@ pub(super) const MAX_LEAVES: usize = 8 * WORD;
 /// Minimum number of lanes: with shorter vectors it takes less time to look at a few leaves for each choice.
 pub(super) const MIN_LANES: usize = if cfg!(test) { 1 } else { 8 };
 
-/// A leaf per bit.
+/// Set of leaves, one bit each.
 type Mask = [u64; MAX_LEAVES / WORD];
 
 /// Maximum number of choices of a pass.
 const PASS: usize = 64;
 
-/// Passes after which there must have been more than 3 choices in 2 of them: there are fewer if most distances are
-/// equal, and choices one by one then take less time.
+/// Number of passes after which this gives up unless each has made 1.5 choices on average: there are fewer if most
+/// distances are equal, and choices one by one then take less time.
 const TRIAL: usize = 64;
 
-/// Numbers of a leaf.
+/// Length of a leaf's rows: coordinates and distances.
 const STRIDE: usize = 4 * LEAF;
 
 /// A choice of a pass, and the leaves in which it can change a distance.
@@ -56,7 +56,7 @@ pub(super) struct Offers<'a, 'b, T: Scalar> {
 }
 
 impl<T: Scalar> Kernel<T> for Offers<'_, '_, T> {
-    /// Whether the sample is complete; if not, the tree has the largest distances of all nodes.
+    /// `true` if the sample is complete; otherwise the tree has the largest distances of all nodes.
     type Output = Result<bool, Error>;
 
     #[inline(always)]
@@ -132,15 +132,15 @@ fn lower<T: Scalar, S: Simd<T>>(simd: S, tree: &mut BoxTree<T>, leaf: usize, cho
     }
 }
 
-/// What the leaves offer, by leaf, in whole groups of siblings.
+/// Offers of the leaves, in whole groups of siblings.
 struct Offered<T> {
-    /// Coordinates of the point offered.
+    /// Coordinates of the farthest point of each leaf.
     at: [Aligned<T>; 3],
     /// Its distance, lowered by all choices.
     value: Aligned<T>,
-    /// No other point of the leaf has a larger distance.
+    /// Upper bound of the distances of the leaf's other points.
     bound: Aligned<T>,
-    /// No point of the leaf had a larger distance at the beginning of the pass.
+    /// Upper bound of the distances of all its points at the beginning of the pass.
     reach: Aligned<T>,
     point: Buffer<u32>,
 }
@@ -250,7 +250,7 @@ impl<T: Scalar> Offered<T> {
         largest
     }
 
-    /// Has a leaf offer its farthest point, the lowest of equal ones.
+    /// Finds the offer of a leaf: its farthest point, the lowest of equal ones.
     #[inline(always)]
     fn offer<S: Simd<T>>(&mut self, simd: S, tree: &BoxTree<T>, leaf: usize) {
         let numbers = &tree.leaves[leaf * STRIDE..][..STRIDE];
