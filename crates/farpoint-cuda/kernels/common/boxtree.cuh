@@ -60,12 +60,13 @@ __host__ __device__ inline u32 tree_blocks(u32 groups) {
     return blocks;
 }
 
+__device__ __forceinline__ Box box_of(const Children& c, u32 child) {
+    return {{c.low[0][child], c.low[1][child], c.low[2][child]}, {c.high[0][child], c.high[1][child], c.high[2][child]}};
+}
+
 // A lower bound of the squared distance from a point to anything in a child's box.
 __device__ __forceinline__ real box_distance(const Children& children, u32 child, real x, real y, real z) {
-    real gx = box_gap(children.low[0][child], children.high[0][child], x);
-    real gy = box_gap(children.low[1][child], children.high[1][child], y);
-    real gz = box_gap(children.low[2][child], children.high[2][child], z);
-    return (gx * gx + gy * gy) + gz * gz;
+    return gap_to(box_of(children, child), x, y, z);
 }
 
 // A position in the sorted order together with its coordinates.

@@ -59,10 +59,6 @@ __device__ __forceinline__ void raise_part(const State& state, const Part& part,
     }
 }
 
-__device__ __forceinline__ Box box_of(const Children& c, u32 child) {
-    return {{c.low[0][child], c.low[1][child], c.low[2][child]}, {c.high[0][child], c.high[1][child], c.high[2][child]}};
-}
-
 // The box around a block's part, and its largest distance.
 __device__ __forceinline__ void bound_part(const State& state, const Part& part, u32 turn, Staged& staged) {
     u32 lane = threadIdx.x & 31;
