@@ -2,12 +2,21 @@
 #pragma once
 #include "peak/band.cuh"
 
+// Writes down how far the distances of a group have fallen since the band began (those accepted in it stay as they
+// were), so that searches to come pass it by. They only fall: whatever any warp writes stays a bound. Not where groups
+// are the top of the tree: blocks that are about to begin the band read the largest distance of all there.
+__device__ __forceinline__ void lower_bound(const State& state, u32 group, real size, const Band& band) {
+    // Padding has a sign, too: it is no bound.
+    bits largest = warp_largest(size > (real)0 && size <= band.top ? to_bits(size) : 0);
+    if ((threadIdx.x & 31) == 0 && state.tree.height > 1) state.tree.levels[0].blocks[group >> 5].largest[band.turn][group & 31] = largest;
+}
+
 // Looks through the points within `t` of the point that come before it: what comes after is not
 // in its way, and all that came before had a larger distance when the band began, so that nodes
 // whose largest is below `t` are passed by. Returns a witness, or NONE; lowers `*t` by the
 // accepted points that came before.
 template <bool HIGH>
-__device__ __forceinline__ u32 look_around(const State& state, Stack stack, const Site& point, u32 turn, real* t) {
+__device__ __forceinline__ u32 look_around(const State& state, Stack stack, const Site& point, const Band& band, real* t) {
     const Points& points = state.points;
     const real* words_at = in_global(points.distance);
     u32 lane = threadIdx.x & 31;
@@ -15,7 +24,7 @@ __device__ __forceinline__ u32 look_around(const State& state, Stack stack, cons
     bits floor = to_bits(mine);
     auto near = [&](const Children& c, u32 child) {
         // Both are loaded before either is looked at.
-        return (c.largest[turn][child] >= floor) & (box_distance(c, child, point.x, point.y, point.z) < mine);
+        return (c.largest[band.turn][child] >= floor) & (box_distance(c, child, point.x, point.y, point.z) < mine);
     };
     u32 groups[AT_ONCE], leaves = 0, found = NONE, n;
     begin_search(state.tree, stack, near);
@@ -32,6 +41,7 @@ __device__ __forceinline__ u32 look_around(const State& state, Stack stack, cons
             bool taken = words[k] < (real)0;
             real value = taken ? -words[k] : words[k];
             u32 at = groups[k] * 32 + lane;
+            if (!__any_sync(FULL, value >= mine && value <= band.top)) lower_bound(state, groups[k], value, band);
             if (!(distances[k] < mine && value >= mine && stands_before(value, points, at, mine, point.row))) continue;
             if (taken) lowered = smaller(lowered, distances[k]);
             else if (value > best) best = value, who = at;
@@ -51,7 +61,7 @@ template <bool HIGH>
 __device__ __forceinline__ u32 examine(const State& state, Stack stack, const Site& point, real t, const Band& band) {
     while (t > band.beta) {
         real lowered = t;
-        u32 witness = look_around<HIGH>(state, stack, point, band.turn, &lowered);
+        u32 witness = look_around<HIGH>(state, stack, point, band, &lowered);
         if (lowered < t) {
             t = lowered;
             if ((threadIdx.x & 31) == 0) lower_shared_word(&state.points.distance[point.at], t);
@@ -83,7 +93,8 @@ __device__ __forceinline__ void look_together(const State& state, Stack stack, c
     };
     u32 groups[AT_ONCE], leaves = 0, n;
     begin_search(state.tree, stack, near);
-    while ((n = next_groups(state.tree, stack, groups, near)) > 0) {
+    // Where few are accepted, any witness will do: what is accepted is told by the list.
+    while ((band.list == NONE || __any_sync(FULL, part && *witness == NONE)) && (n = next_groups(state.tree, stack, groups, near)) > 0) {
         leaves += n;
         real words[AT_ONCE];
         Site others[AT_ONCE];
@@ -94,7 +105,12 @@ __device__ __forceinline__ void look_together(const State& state, Stack stack, c
         for (u32 k = 0; k < AT_ONCE; ++k) {
             if (k >= n) continue;
             real size = words[k] < (real)0 ? -words[k] : words[k];
-            bool counts = size >= least && size <= band.top && gap_to(box, others[k].x, others[k].y, others[k].z) < reach;
+            bool counts = size >= least && size <= band.top;
+            if (!__any_sync(FULL, counts)) {
+                lower_bound(state, groups[k], size, band);
+                continue;
+            }
+            counts = counts && gap_to(box, others[k].x, others[k].y, others[k].z) < reach;
             for (u32 rest = __ballot_sync(FULL, counts); rest; rest &= rest - 1) {
                 u32 who = __ffs(rest) - 1;
                 Site other = {__shfl_sync(FULL, others[k].x, who), __shfl_sync(FULL, others[k].y, who), __shfl_sync(FULL, others[k].z, who), groups[k] * 32 + who, NONE};

@@ -35,18 +35,21 @@ __device__ __forceinline__ Site listed_point(const State& state, u32 k, const Ba
 }
 
 // Lowers the lanes' distances `t` by the points `from..to` of the list that come before them;
-// `box` holds the lanes' points.
+// `box` holds the lanes' points. `to` is lowered to the first that is not written yet.
 template <bool HIGH>
-__device__ __forceinline__ real apply_list(const State& state, const Site& mine, real t, const Box& box, u32 from, u32 to, const Band& band) {
+__device__ __forceinline__ real apply_list(const State& state, const Site& mine, real t, const Box& box, u32 from, u32& to, const Band& band) {
     u32 lane = threadIdx.x & 31;
     real largest = from_bits(warp_largest(t > (real)0 ? to_bits(t) : 0));
-    for (u32 first = from; first < to; first += 32) {
+    u32 end = to;
+    for (u32 first = from; first < end; first += 32) {
         u32 k = first + lane;
         // Relaxed: a place that is not written yet, or a distance from before it was accepted, passes
         // the point by. That is safe: a later visit meets it again (docs/peak.md).
         real value;
-        Site other = listed_point<HIGH>(state, min(k, to - 1), band, &value);
-        bool here = k < to && value > (real)0;
+        Site other = listed_point<HIGH>(state, min(k, end - 1), band, &value);
+        bool here = k < end && value > (real)0;
+        u32 missing = __ballot_sync(FULL, k < end && !here);
+        if (missing) to = min(to, first + __ffs(missing) - 1);
         bool reaches = here && gap_to(box, other.x, other.y, other.z) < largest;
         for (u32 rest = __ballot_sync(FULL, reaches); rest; rest &= rest - 1) {
             u32 from_lane = __ffs(rest) - 1;
@@ -73,10 +76,10 @@ __device__ __forceinline__ bool waits_for(const State& state, Member& member, re
     return false;
 }
 
-// One visit of up to 32 points, one lane per point: applies the points `from..to` of the list, reads the
-// witnesses, examines the points that wait for none.
+// One visit of up to 32 points, one lane per point: applies the points `from..to` of the list (see apply_list), reads
+// the witnesses, examines the points that wait for none.
 template <bool HIGH>
-__device__ __forceinline__ void visit(const State& state, Stack stack, Member& member, const Box& box, const Band& band, u32 from, u32 to) {
+__device__ __forceinline__ void visit(const State& state, Stack stack, Member& member, const Box& box, const Band& band, u32 from, u32& to) {
     u32 lane = threadIdx.x & 31, at = member.site.at;
     bool waits = member.in && member.witness != NONE;
     real word = waits ? load_shared_word(&state.points.distance[member.witness]) : (real)0;
@@ -146,7 +149,7 @@ __device__ bool solve_band(const State& state, const Team& team, Stack stack, co
     u32 begin = min(team.warp() * each, band.points), end = min(begin + each, band.points), step = 32;
     if (LARGE && each > 32) begin = team.thread() & ~31u, end = band.points, step = team.threads();
 #endif
-    u32 seen = band.list;
+    u32 seen = band.list, met = band.list;  // before `seen` the list is done with, before `met` it was looked at once
     bool again = begin < end, loaded = false;
     Member member;
     Box box;
@@ -169,7 +172,7 @@ __device__ bool solve_band(const State& state, const Team& team, Stack stack, co
     while (again) {
         again = false;
         // Relaxed: an old count is that of a shorter list, the rest of which is looked at next time.
-        u32 known = band.list == NONE ? NONE : __shfl_sync(FULL, poll_count(state), 0);
+        u32 known = band.list == NONE ? NONE : __shfl_sync(FULL, poll_count(state), 0), applied = known;
         for (u32 first = begin; first < end; first += step) {
             // Up to 32 points stay in registers; more take turns.
             if (!loaded || each > 32) {
@@ -178,11 +181,15 @@ __device__ bool solve_band(const State& state, const Team& team, Stack stack, co
                 box = warp_box({{member.site.x, member.site.y, member.site.z}, {member.site.x, member.site.y, member.site.z}});
                 loaded = true;
             }
-            visit<HIGH>(state, stack, member, box, band, seen, known);
+            u32 to = known;
+            visit<HIGH>(state, stack, member, box, band, seen, to);
+            applied = min(applied, to);
             if (each > 32 && member.in) state.witness[member.site.at] = member.witness;
             again |= __any_sync(FULL, member.in);
         }
-        seen = known;
+        // What was not written yet is looked at once more, and then left to searches.
+        seen = max(applied, met);
+        met = known;
         if (__any_sync(FULL, again && lane == 0 && ++wait.polls % OFTEN == 0 && waits_too_long(state))) return true;
     }
     return false;
