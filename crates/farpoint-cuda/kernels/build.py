@@ -40,10 +40,10 @@ PTX = (75, 80, 90)
 MACHINES = {"f32": (75, 80, 90, 100, 120), "f64": (80, 90, 100)}
 
 #: The same for modules that few calls need: for clouds of more than three axes, of more than 33 million points or on
-#: several GPUs, distances by absolute differences, and what `auto` never takes; and of the one for clusters.
+#: several GPUs, distances by absolute differences, and what `auto` never takes.
 FEWER = {"f32": (80, 90), "f64": ()}
 SELDOM = ("peak_high", "peak_large", "peak_span", "peak_span_high", "nearest_tree_high", "nearest_tree_absolute",
-          "nearest_tree_high_absolute", "quick", "peak_cluster")
+          "nearest_tree_high_absolute", "quick", "fastpoint")
 
 #: Modules that exist in one precision only.
 ONLY = {"peak_large": "f32"}
