@@ -2,11 +2,12 @@
 #pragma once
 #include "peak/band.cuh"
 
-// Writes down how far the distances of a group have fallen since the band began (those accepted in it stay as they
-// were), so that searches to come pass it by. They only fall: whatever any warp writes stays a bound. Not where groups
-// are the top of the tree: blocks that are about to begin the band read the largest distance of all there.
-__device__ __forceinline__ void lower_bound(const State& state, u32 group, real size, const Band& band) {
-    // Padding has a sign, too: it is no bound.
+// Lowers the largest distance of a group, which is that of when the band began, to that of its points now (accepted
+// points of the band count with theirs), so that later searches skip the group. Distances only fall, so a value that
+// another warp overwrites it with is a bound, too. In a tree of one level nothing is written: blocks that have yet to
+// begin the band read the largest distance of all there.
+__device__ __forceinline__ void lower_largest(const State& state, u32 group, real size, const Band& band) {
+    // Padding is -0, which as bits would be above all others.
     bits largest = warp_largest(size > (real)0 && size <= band.top ? to_bits(size) : 0);
     if ((threadIdx.x & 31) == 0 && state.tree.height > 1) state.tree.levels[0].blocks[group >> 5].largest[band.turn][group & 31] = largest;
 }
@@ -41,7 +42,7 @@ __device__ __forceinline__ u32 look_around(const State& state, Stack stack, cons
             bool taken = words[k] < (real)0;
             real value = taken ? -words[k] : words[k];
             u32 at = groups[k] * 32 + lane;
-            if (!__any_sync(FULL, value >= mine && value <= band.top)) lower_bound(state, groups[k], value, band);
+            if (!__any_sync(FULL, value >= mine && value <= band.top)) lower_largest(state, groups[k], value, band);
             if (!(distances[k] < mine && value >= mine && stands_before(value, points, at, mine, point.row))) continue;
             if (taken) lowered = smaller(lowered, distances[k]);
             else if (value > best) best = value, who = at;
@@ -93,7 +94,7 @@ __device__ __forceinline__ void look_together(const State& state, Stack stack, c
     };
     u32 groups[AT_ONCE], leaves = 0, n;
     begin_search(state.tree, stack, near);
-    // Where few are accepted, any witness will do: what is accepted is told by the list.
+    // Where points are lowered by the list of accepted ones, any witness is enough to wait for.
     while ((band.list == NONE || __any_sync(FULL, part && *witness == NONE)) && (n = next_groups(state.tree, stack, groups, near)) > 0) {
         leaves += n;
         real words[AT_ONCE];
@@ -107,7 +108,7 @@ __device__ __forceinline__ void look_together(const State& state, Stack stack, c
             real size = words[k] < (real)0 ? -words[k] : words[k];
             bool counts = size >= least && size <= band.top;
             if (!__any_sync(FULL, counts)) {
-                lower_bound(state, groups[k], size, band);
+                lower_largest(state, groups[k], size, band);
                 continue;
             }
             counts = counts && gap_to(box, others[k].x, others[k].y, others[k].z) < reach;

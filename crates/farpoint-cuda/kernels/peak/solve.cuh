@@ -149,7 +149,7 @@ __device__ bool solve_band(const State& state, const Team& team, Stack stack, co
     u32 begin = min(team.warp() * each, band.points), end = min(begin + each, band.points), step = 32;
     if (LARGE && each > 32) begin = team.thread() & ~31u, end = band.points, step = team.threads();
 #endif
-    u32 seen = band.list, met = band.list;  // before `seen` the list is done with, before `met` it was looked at once
+    u32 seen = band.list, met = band.list;  // the list is applied before `seen`, and was read at least once before `met`
     bool again = begin < end, loaded = false;
     Member member;
     Box box;
@@ -187,7 +187,7 @@ __device__ bool solve_band(const State& state, const Team& team, Stack stack, co
             if (each > 32 && member.in) state.witness[member.site.at] = member.witness;
             again |= __any_sync(FULL, member.in);
         }
-        // What was not written yet is looked at once more, and then left to searches.
+        // A place that was not written yet is read once more; if that is too early, too, searches find the point.
         seen = max(applied, met);
         met = known;
         if (__any_sync(FULL, again && lane == 0 && ++wait.polls % OFTEN == 0 && waits_too_long(state))) return true;

@@ -1,6 +1,6 @@
 // Neighbors of lowest index by comparing pairs, up to 32 of them and three axes: a lane a row of x. The warps of a
-// block have the same 32 rows, and go through y together, each with 32 points of as many as they have lanes, until all
-// rows have enough. An ordinary launch without scratch.
+// block have the same 32 rows. In each step they compare these with the next THREADS points of y, 32 each, until all
+// rows have enough neighbors. An ordinary launch without scratch.
 #include "search/search.cuh"
 
 struct FewArgs {
@@ -17,7 +17,7 @@ struct alignas(4 * sizeof(real)) Corner {
 struct FewShared {
     Corner points[WARPS][32];
     Corner asking[32];
-    u32 found[2][WARPS][32];  // by each warp for each row in this step; those of the next are elsewhere
+    u32 found[2][WARPS][32];  // by each warp for each row, of two steps by turns
     u32 rows[MOST_FEW][33];   // neighbors of each row; the 33rd column keeps banks apart
 };
 

@@ -64,7 +64,7 @@ pub(crate) fn alone() -> Vec<Group> {
         awkward::far::<f64>(&[1_200]),
     ];
     groups.extend(neighbors::alone());
-    groups.extend(search::small());
+    groups.extend(search::alone());
     groups.extend(values::small());
     groups.extend(voxels::small());
     for group in &mut groups {

@@ -29,8 +29,14 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
 
 /// A few seconds of everything, for compute-sanitizer and older cards.
 pub(crate) fn small() -> Vec<Group> {
+    let mut groups = alone();
+    groups.extend(gradients::small());
+    groups
+}
+
+/// Small searches: no block waits for another.
+pub(crate) fn alone() -> Vec<Group> {
     let mut groups = pointers::small();
     groups.extend(within::small());
-    groups.extend(gradients::small());
     groups
 }
