@@ -62,3 +62,28 @@ __device__ __forceinline__ Indexed index_of(const Indexes& all, u32 b, u32 lengt
     }
     return index;
 }
+
+// The tree over a cloud of y. Its shape follows from the number of groups.
+struct Nodes {
+    const Children* all;
+    u32 groups;
+
+    // How many nodes have children on a level.
+    template <u32 LEVEL>
+    __device__ __forceinline__ u32 count() const {
+        return (u32)(((u64)groups + (1ull << 5 * (LEVEL + 1)) - 1) >> 5 * (LEVEL + 1));
+    }
+
+    template <u32 LEVEL>
+    __device__ __forceinline__ bool has() const {
+        return LEVEL == 0 || groups > 1u << 5 * LEVEL;
+    }
+
+    template <u32 LEVEL>
+    __device__ __forceinline__ const Children& at(u32 node) const {
+        if constexpr (LEVEL > 0) node += count<0>();
+        if constexpr (LEVEL > 1) node += count<1>();
+        if constexpr (LEVEL > 2) node += count<2>();
+        return in_global(all)[node];
+    }
+};

@@ -6,6 +6,9 @@
 #include "common/lowest.cuh"
 #include "search/index.cuh"
 #include "search/list.cuh"
+#ifndef FARPOINT_F64
+#include "search/together.cuh"
+#endif
 
 struct TreeArgs {
     Search search;
@@ -52,31 +55,6 @@ struct Distances {
     static __device__ __forceinline__ real to_point(const Search& search, const Query& query, const Group& sites, u32 lane) {
         real x = sites.x[lane], y = sites.y[lane], z = sites.z[lane];
         return PLAIN ? squared(query.x, query.y, query.z, x, y, z) : distance_of(search, query.x, query.y, query.z, x, y, z);
-    }
-};
-
-// The tree over a cloud of y. Its shape follows from the number of groups.
-struct Nodes {
-    const Children* all;
-    u32 groups;
-
-    // How many nodes have children on a level.
-    template <u32 LEVEL>
-    __device__ __forceinline__ u32 count() const {
-        return (u32)(((u64)groups + (1ull << 5 * (LEVEL + 1)) - 1) >> 5 * (LEVEL + 1));
-    }
-
-    template <u32 LEVEL>
-    __device__ __forceinline__ bool has() const {
-        return LEVEL == 0 || groups > 1u << 5 * LEVEL;
-    }
-
-    template <u32 LEVEL>
-    __device__ __forceinline__ const Children& at(u32 node) const {
-        if constexpr (LEVEL > 0) node += count<0>();
-        if constexpr (LEVEL > 1) node += count<1>();
-        if constexpr (LEVEL > 2) node += count<2>();
-        return in_global(all)[node];
     }
 };
 
@@ -271,6 +249,27 @@ __device__ __forceinline__ void within_tree(const TreeArgs& args) {
         }
     }
 }
+
+#ifndef FARPOINT_F64
+// Nearest neighbors of a cloud in itself, few of them.
+extern "C" __global__ void __launch_bounds__(TREE_THREADS, TOGETHER_OCCUPANCY) KERNEL(tree_together)(const __grid_constant__ TreeArgs args) {
+    __shared__ TogetherShared shared[TREE_WARPS];
+    const Search& search = args.search;
+    Span span(args);
+    if (span.cloud >= search.clouds) return;
+    Part x = part_of(search.sides[0], search.dims, span.cloud);
+    Indexed index = index_of(args.indexes[1], span.cloud, x.cloud.length);
+    u32 end = min(span.end, x.cloud.length);
+#pragma unroll 1
+    for (u32 at = span.first; at < end; at += TOGETHER) {
+        Together rows = {search, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, shared[threadIdx.x >> 5].numbers};
+        rows.begin(index, at, end);
+        rows.go();
+        rows.write(x);
+    }
+    for (u32 place = max(span.first, x.cloud.length); place < min(span.end, x.cloud.slots); ++place) finish(search, x, place, 0);
+}
+#endif
 
 #define BOUNDS __launch_bounds__(TREE_THREADS, TREE_OCCUPANCY)
 extern "C" __global__ void BOUNDS KERNEL(tree_nearest)(const __grid_constant__ TreeArgs args) { search_tree<true, false>(args); }

@@ -32,6 +32,10 @@ const RESIDENT: usize = 32;
 /// Number of neighbors that a warp finds in one round.
 const ONE_ROUND: u32 = 32;
 
+/// Rows that a warp searches for together in a cloud's own index, and their maximum number of neighbors.
+const TOGETHER: usize = 4;
+const TOGETHER_BEST: u32 = 16;
+
 /// Maximum number of blocks along the second axis of a launch.
 const MAX_GRID_Y: usize = 65_535;
 
@@ -75,9 +79,17 @@ pub(super) fn scratch_bytes<T: CudaScalar>(request: &DeviceSearch<T>) -> usize {
 
 /// Returns the kernel of some work, and the address of the offsets for one that fills balls. The most common searches
 /// have kernels of their own.
-fn kernel<T>(parameter: &Parameter<T>, work: Work) -> (&'static str, u64) {
+fn kernel<T: CudaScalar>(
+    parameter: &Parameter<T>,
+    work: Work,
+    in_itself: bool,
+) -> (&'static str, u64) {
     let common = parameter.dims <= 3 && parameter.norm == 2 && parameter.k <= ONE_ROUND;
+    let together = common && in_itself && parameter.k <= TOGETHER_BEST && size_of::<T>() == 4;
     match work {
+        Work::Best if together && parameter.by_index == 0 && parameter.limits[1] <= T::ZERO => {
+            ("tree_together", 0)
+        }
         Work::Best if parameter.by_index == 1 && common => ("tree_lowest", 0),
         Work::Best if parameter.by_index == 1 => ("tree_lowest_any", 0),
         Work::Best if common => ("tree_nearest", 0),
@@ -119,7 +131,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let gpu = stream.gpu();
     request.x.check_index::<T>(request.clouds)?;
     request.y.check_index::<T>(request.clouds)?;
-    let (name, offsets) = kernel(parameter, work);
+    let (name, offsets) = kernel(parameter, work, request.x.is(&request.y));
     let function = gpu.function::<T>("search_tree", name)?;
     let scratch = Scratch::new(stream, request.scratch, scratch_bytes(request))?;
     let plan = Plan::new(request, scratch.pointer());
@@ -131,7 +143,10 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
         unsafe { index::enqueue::<T>(gpu, stream, &plan.build, rest)? };
     }
     let rows = [request.x.rows, request.y.rows];
-    let each = rows_a_warp(shape, gpu.properties().multiprocessors as usize);
+    let each = match name {
+        "tree_together" => TOGETHER,
+        _ => rows_a_warp(shape, gpu.properties().multiprocessors as usize),
+    };
     let args = Args {
         search: *parameter,
         indexes: [0, 1].map(|side: usize| Indexes::at::<T>(plan.at[side], rows[side])),
@@ -166,11 +181,15 @@ mod tests {
             include_str!("../../kernels/search/search_tree.cu")
                 .contains(&format!("TREE_THREADS = {THREADS};"))
         );
+        let together = include_str!("../../kernels/search/together.cuh");
+        assert!(together.contains(&format!("TOGETHER = {TOGETHER};")));
+        assert!(together.contains(&format!("BEST = {TOGETHER_BEST};")));
         let points = DeviceClouds::padded(256, 10, 3);
-        let name = |job: Searcher, dims| {
+        let name_in = |job: Searcher, dims, in_itself| {
             let request = DeviceSearch::<f32>::new(points, points, 1, dims);
-            kernel(&request.parameter(&job), Work::Best).0
+            kernel(&request.parameter(&job), Work::Best, in_itself).0
         };
+        let name = |job, dims| name_in(job, dims, false);
         let nearest = Searcher::nearest;
         assert_eq!(name(nearest(32), 3), "tree_nearest");
         assert_eq!(name(nearest(33), 3), "tree_nearest_any");
@@ -178,6 +197,13 @@ mod tests {
         assert_eq!(name(nearest(3).norm(Norm::One), 2), "tree_nearest_any");
         assert_eq!(name(Searcher::ball(0.1, 8), 2), "tree_lowest");
         assert_eq!(name(Searcher::ball(0.1, 80), 2), "tree_lowest_any");
+        assert_eq!(name(nearest(16), 3), "tree_nearest");
+        assert_eq!(name_in(nearest(16), 3, true), "tree_together");
+        assert_eq!(name_in(nearest(17), 3, true), "tree_nearest");
+        assert_eq!(name_in(nearest(3), 4, true), "tree_nearest_any");
+        assert_eq!(name_in(Searcher::ball(0.1, 8), 3, true), "tree_lowest");
+        let doubles = DeviceSearch::<f64>::new(points, points, 1, 3).parameter(&nearest(3));
+        assert_eq!(kernel(&doubles, Work::Best, true).0, "tree_nearest");
     }
 
     #[test]

@@ -86,7 +86,7 @@ fn table() -> Vec<Row> {
             goals: [0.12, 0.02],
             ..rooms("8 x 24,000, ball r 0.1 k 32 of a quarter", ball)
         },
-        Row { goals: [0.45, 0.2], ..turn("turn, k 16", itself) },
+        Row { goals: [0.45, 0.15], ..turn("turn, k 16", itself) },
         Row { job: || Searcher::nearest(32), goals: [0.65, 0.3], ..turn("turn, k 32", itself) },
         Row { goals: [0.6, f64::NAN], ..rooms("8 x 24,000, k 16", itself) },
         Row {

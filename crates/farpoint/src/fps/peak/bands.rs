@@ -26,15 +26,15 @@ const ONE_BY_ONE: usize = 8;
 /// Width of a grid cell over the largest distance of a band.
 const CELL: f64 = 6.0;
 
-/// Minimum number of candidates per part: with fewer, threads would wait for each other
-/// more than they work.
-const PART: usize = if cfg!(test) { 5 } else { 200 };
-
-/// Maximum number of parts per thread; more than one, as some take longer than others.
-const PARTS: usize = 2;
+/// Minimum number of candidates per part.
+const PART: usize = if cfg!(test) { 5 } else { 64 };
 
 /// Candidates per part above which the number of parts is doubled: parts must fit a cache.
 const LARGE_PART: usize = if cfg!(test) { 40 } else { 1 << 12 };
+
+/// Maximum number of parts per thread. Unless they are large there is one, so that a thread finds in its cache the
+/// memory that it wrote in the band before.
+const PARTS: usize = 4;
 
 /// Up to this many candidates are compared with each other, whatever cells they lie in.
 const MAX_COMPARED: usize = if cfg!(test) { 20 } else { 100 };
@@ -98,7 +98,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             simd,
             team,
             cloud,
-            memory: Memory::new(2 * PARTS * team.size(), team.size(), &tree, cells),
+            memory: Memory::new(PARTS * team.size(), team.size(), &tree, cells),
             accepted: Buffer::default(),
             ends: Buffer::default(),
             floor: Floor::default(),
@@ -262,13 +262,13 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     /// Partitions the candidates of a band and prepares the solvers; returns the number of parts.
     fn partition(&mut self, cells: Cells<T>) -> usize {
         let Self { team, tree, memory, .. } = self;
-        // A single thread never waits.
-        let max_parts = if team.present() == 1 { 1 } else { PARTS * team.present() };
+        let threads = team.present();
         let Memory { candidates, solvers, presence, scratch, collected } = memory;
         let count = collected.len();
         // If candidates far outnumber choices, threads wait for a few.
-        let mut parts = (count / PART).min(self.chosen).clamp(1, max_parts);
-        if parts > 1 && count / parts > LARGE_PART {
+        let mut parts = (count / PART).min(self.chosen).clamp(1, threads);
+        // A single thread never waits.
+        while parts > 1 && 2 * parts <= PARTS * threads && count / parts > LARGE_PART {
             parts *= 2;
         }
         let single_part = parts == 1 && tree.dims == 3;
