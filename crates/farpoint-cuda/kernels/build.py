@@ -40,10 +40,11 @@ PTX = (75, 80, 90)
 MACHINES = {"f32": (75, 80, 90, 100, 120), "f64": (80, 90, 100)}
 
 #: The same for modules that few calls need: for clouds of more than three axes, of more than 33 million points or on
-#: several GPUs, distances by absolute differences, and what `auto` never takes.
+#: several GPUs, distances by absolute differences, and what `auto` takes never or, like `radius`, for a few hundred
+#: samples of hundreds of thousands of points alone.
 FEWER = {"f32": (80, 90), "f64": ()}
 SELDOM = ("peak_high", "peak_large", "peak_span", "peak_span_high", "nearest_tree_high", "nearest_tree_absolute",
-          "nearest_tree_high_absolute", "quick", "fastpoint")
+          "nearest_tree_high_absolute", "quick", "fastpoint", "radius")
 
 #: Modules that exist in one precision only.
 ONLY = {"peak_large": "f32"}

@@ -201,7 +201,7 @@ pub(crate) mod tests {
 
     /// Cards for which a module has machine code: `MACHINES` and `FEWER` of kernels/build.py.
     fn cards(module: &str, precision: &str) -> &'static [u32] {
-        let optional = ["_high", "_large", "_span", "_absolute", "quick", "fastpoint"];
+        let optional = ["_high", "_large", "_span", "_absolute", "quick", "fastpoint", "radius"];
         match (optional.iter().any(|part| module.contains(part)), precision) {
             (false, "f32") => &[75, 80, 90, 100, 120],
             (false, _) => &[80, 90, 100],

@@ -251,21 +251,21 @@ __device__ __forceinline__ void within_tree(const TreeArgs& args) {
 }
 
 #ifndef FARPOINT_F64
-// Nearest neighbors of a cloud in itself, few of them.
-extern "C" __global__ void __launch_bounds__(TREE_THREADS, TOGETHER_OCCUPANCY) KERNEL(tree_together)(const __grid_constant__ TreeArgs args) {
-    __shared__ TogetherShared shared[TREE_WARPS];
+// Few nearest neighbors of rows in the order of an index.
+template <u32 BEST>
+__device__ __forceinline__ void search_together(const TreeArgs& args) {
+    __shared__ Numbers<BEST> numbers[TREE_WARPS][TOGETHER];
     const Search& search = args.search;
     Span span(args);
     if (span.cloud >= search.clouds) return;
-    Part x = part_of(search.sides[0], search.dims, span.cloud);
-    Indexed index = index_of(args.indexes[1], span.cloud, x.cloud.length);
-    u32 end = min(span.end, x.cloud.length);
-#pragma unroll 1
-    for (u32 at = span.first; at < end; at += TOGETHER) {
-        Together rows = {search, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, shared[threadIdx.x >> 5].numbers};
-        rows.begin(index, at, end);
-        rows.go();
-        rows.write(x);
+    Part x = part_of(search.sides[0], search.dims, span.cloud), y = part_of(search.sides[1], search.dims, span.cloud);
+    Indexed asking = index_of(args.indexes[0], span.cloud, x.cloud.length), index = index_of(args.indexes[1], span.cloud, y.cloud.length);
+    bool itself = args.indexes[0].memory == args.indexes[1].memory;
+    if (span.first < x.cloud.length) {
+        Together<BEST> rows = {search, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, numbers[threadIdx.x >> 5]};
+        rows.begin(asking, itself, span.first, x.cloud.length);
+        if (y.cloud.length > 0) rows.go();
+        rows.write(x.begin, search.whole ? y.begin : 0);
     }
     for (u32 place = max(span.first, x.cloud.length); place < min(span.end, x.cloud.slots); ++place) finish(search, x, place, 0);
 }
@@ -278,3 +278,7 @@ extern "C" __global__ void BOUNDS KERNEL(tree_lowest)(const __grid_constant__ Tr
 extern "C" __global__ void BOUNDS KERNEL(tree_lowest_any)(const __grid_constant__ TreeArgs args) { search_tree<false, true>(args); }
 extern "C" __global__ void BOUNDS KERNEL(tree_count)(const __grid_constant__ TreeArgs args) { within_tree<false>(args); }
 extern "C" __global__ void BOUNDS KERNEL(tree_fill)(const __grid_constant__ TreeArgs args) { within_tree<true>(args); }
+#ifndef FARPOINT_F64
+extern "C" __global__ void __launch_bounds__(TREE_THREADS, 8) KERNEL(tree_together_16)(const __grid_constant__ TreeArgs args) { search_together<16>(args); }
+extern "C" __global__ void __launch_bounds__(TREE_THREADS, 6) KERNEL(tree_together_32)(const __grid_constant__ TreeArgs args) { search_together<32>(args); }
+#endif

@@ -1,23 +1,21 @@
-// The nearest neighbors of four rows of a cloud in itself, by a warp: rows that follow each other in the order of the
-// index lie side by side, so that most of the boxes and points that one has to look at are the others', too. Eight
-// lanes have the best so far of each row.
+// The nearest neighbors of four rows by a warp: rows that follow each other in the order of an index lie side by side,
+// so that most of the boxes and points that one has to look at are the others', too. Eight lanes have the best so far
+// of each row.
 #pragma once
 #include "common/lowest.cuh"
 #include "search/index.cuh"
 #include "search/list.cuh"
 
-constexpr u32 TOGETHER = 4;                // rows of a warp; src/search/tree.rs knows
-constexpr u32 BEST = 16;                   // neighbors of a row at most; src/search/tree.rs knows
-constexpr u32 LANES = 32 / TOGETHER;       // of a row
-constexpr u32 EACH = BEST / LANES;         // of the best, by lane
-constexpr u32 POINTS = 32 / LANES;         // of a group, by lane
-constexpr u32 TOGETHER_OCCUPANCY = 8;      // blocks of a multiprocessor that registers are left for
+constexpr u32 TOGETHER = 4;            // rows of a warp; src/search/tree.rs knows
+constexpr u32 LANES = 32 / TOGETHER;   // of a row
+constexpr u32 POINTS = 32 / LANES;     // of a group, by lane
 static_assert(POINTS == 4, "as many as are read at a time");
 
-// Of each row: the best so far, then candidates that wait until there are as many as there is room for among the best;
-// fewer than that, and those of a group.
-struct TogetherShared {
-    u64 numbers[TOGETHER][2 * BEST - 1 + 32];
+// Of a row, one after another: the BEST so far, then candidates that wait until there are BEST of them; fewer than
+// that, and those of a group.
+template <u32 BEST>
+struct Numbers {
+    u64 of[2 * BEST - 1 + 32];
 };
 
 constexpr u64 NOTHING = 0x7f800000ffffffffull;  // after all others: at an infinite distance, no row
@@ -27,18 +25,16 @@ __device__ __forceinline__ u64 to_number(real distance, u32 row) { return (u64)t
 __device__ __forceinline__ real distance_in(u64 number) { return from_bits((bits)(number >> 32)); }
 
 // A number cut short: the upper bits of the distance, and where the number is.
-constexpr u32 PLACES = 63;
+constexpr u32 PLACES = 127;
 __device__ __forceinline__ u32 cut_short(u64 number, u32 place) { return (u32)(number >> 32) & ~PLACES | place; }
 __device__ __forceinline__ bool look_equal(u32 a, u32 b) { return (a ^ b) <= PLACES; }
 
-// Sorts a row's numbers, of which every `RUN` are bitonic, in descending or ascending order (bitonic sort).
-template <u32 RUN, bool DESCENDING, typename Number>
+// Sorts a row's numbers, of which every RUN are bitonic, in descending or ascending order (bitonic sort).
+template <u32 RUN, bool DESCENDING, typename Number, u32 EACH>
 __device__ __forceinline__ void sort_row(Number (&mine)[EACH]) {
     u32 first = lane_here() % LANES * EACH;
 #pragma unroll
-    for (u32 run = RUN; run <= BEST; run *= 2) {
-        // Runs that are to be merged are sorted by turns.
-        bool rising = run < BEST ? (first & run) == 0 : !DESCENDING;
+    for (u32 run = RUN; run <= LANES * EACH; run *= 2) {
 #pragma unroll
         for (u32 step = run / 2; step > 0; step /= 2) {
             Number other[EACH];
@@ -46,6 +42,8 @@ __device__ __forceinline__ void sort_row(Number (&mine)[EACH]) {
             for (u32 e = 0; e < EACH; ++e) other[e] = step < EACH ? mine[e ^ step] : __shfl_xor_sync(FULL, mine[e], step / EACH);
 #pragma unroll
             for (u32 e = 0; e < EACH; ++e) {
+                // Runs that are to be merged are sorted by turns.
+                bool rising = run < LANES * EACH ? ((first | e) & run) == 0 : !DESCENDING;
                 bool keep_less = (((first | e) & step) == 0) == rising;
                 mine[e] = keep_less ? min(mine[e], other[e]) : max(mine[e], other[e]);
             }
@@ -53,27 +51,26 @@ __device__ __forceinline__ void sort_row(Number (&mine)[EACH]) {
     }
 }
 
-template <typename Number>
+// The lesser of what lies opposite.
+template <typename Number, u32 EACH>
 __device__ __forceinline__ void keep_less(Number (&mine)[EACH], const Number (&other)[EACH]) {
 #pragma unroll
     for (u32 e = 0; e < EACH; ++e) mine[e] = min(mine[e], other[e]);
 }
 
-// Takes up to 16 of a row's `count` numbers that wait among the best: by numbers cut short, unless those do not tell
-// what is the last of the best. Not inlined: it is long, and called at several places.
+// Takes as many of a row's `count` numbers that wait among the best as there is room for: by numbers cut short, unless
+// those do not tell what is the last of the best. Not inlined: it is long, and called at several places.
+template <u32 BEST>
 __device__ __noinline__ void take_best(u32 count, u64* numbers) {
+    constexpr u32 EACH = BEST / LANES;
     u32 first = lane_here() % LANES * EACH;
     __syncwarp();
-    u64 waits[EACH], best[EACH];
     u32 some[EACH], kept[EACH], dropped[EACH];
 #pragma unroll
     for (u32 e = 0; e < EACH; ++e) {
         u32 place = BEST + count - 1 - (first + e);
-        bool here = first + e < count;
-        waits[e] = here ? numbers[place] : NOTHING;
-        best[e] = numbers[first + e];
-        some[e] = here ? cut_short(waits[e], place) : NONE;
-        kept[e] = cut_short(best[e], first + e);
+        some[e] = first + e < count ? cut_short(numbers[place], place) : NONE;
+        kept[e] = cut_short(numbers[first + e], first + e);
     }
     sort_row<2, true>(some);
 #pragma unroll
@@ -85,10 +82,17 @@ __device__ __noinline__ void take_best(u32 count, u64* numbers) {
 #pragma unroll
     for (u32 e = 0; e < EACH; ++e) {
         // Where there is nothing yet all look equal; that matters only to what has waited.
-        bool among = look_equal(dropped[e], last), kept_too = (first + e < BEST - 1) & look_equal(kept[e], last);
-        unclear |= last < to_bits(infinity()) ? among | kept_too : among & ((dropped[e] & PLACES) >= BEST);
+        bool out = look_equal(dropped[e], last), in = (first + e < BEST - 1) & look_equal(kept[e], last);
+        unclear |= last < to_bits(infinity()) ? out | in : out & ((dropped[e] & PLACES) >= BEST);
     }
+    u64 best[EACH];
     if (__any_sync(FULL, unclear)) {
+        u64 waits[EACH];
+#pragma unroll
+        for (u32 e = 0; e < EACH; ++e) {
+            waits[e] = first + e < count ? numbers[BEST + count - 1 - (first + e)] : NOTHING;
+            best[e] = numbers[first + e];
+        }
         // The best that look equal may be in any order.
         sort_row<2, true>(waits);
         sort_row<2, false>(best);
@@ -104,72 +108,78 @@ __device__ __noinline__ void take_best(u32 count, u64* numbers) {
     __syncwarp();
 }
 
-// The rows of a warp on their way through the tree.
+// The rows of a warp on their way through the tree of y.
+template <u32 BEST>
 struct Together {
+    static constexpr u32 EACH = BEST / LANES;  // of the best, by lane
+
     const Search& search;
     const Group* sites;
     const u32* order;
     Nodes nodes;
-    u64 (*numbers)[2 * BEST - 1 + 32];
-    u64* own;               // of this lane's row
-    u32 count;              // of its candidates that wait
-    u32 place;              // of this lane's row in the groups; NONE: there is no such row
+    Numbers<BEST>* numbers;
+    // Of this lane's row.
+    u64* own;               // its numbers
+    u32 count;              // of those that wait
+    u32 row;                // NONE: there is none
+    u32 group;              // that it is in; NONE if y is another cloud
     real x, y, z;
-    real limit[TOGETHER];   // of each row: what is farther away does not count; below 0 if nothing does
+    // Of each row: what is farther away does not count; below 0 if nothing does.
+    real limit[TOGETHER];
 
-    __device__ __forceinline__ void begin(const Indexed& index, u32 at, u32 end) {
+    __device__ __forceinline__ void begin(const Indexed& asking, bool itself, u32 at, u32 end) {
         u32 which = lane_here() / LANES, first = lane_here() % LANES * EACH;
-        place = at + which < end ? in_global(index.sequence)[at + which] : NONE;
-        u32 there = place == NONE ? 0 : place;
-        const Group& group = in_global(sites)[there >> 5];
-        x = group.x[there & 31], y = group.y[there & 31], z = group.z[there & 31];
-        real most = place != NONE && x < infinity() ? search.limits[0] : (real)-1;
+        bool here = at + which < end;
+        u32 place = in_global(asking.sequence)[here ? at + which : at];
+        const Group& group_of = in_global(asking.sites)[place >> 5];
+        row = here ? in_global(asking.order)[place] : NONE;
+        group = here && itself ? place >> 5 : NONE;
+        x = here ? group_of.x[place & 31] : infinity();
+        y = group_of.y[place & 31], z = group_of.z[place & 31];
         count = 0;
-        own = numbers[which];
+        own = numbers[which].of;
 #pragma unroll
         for (u32 e = 0; e < EACH; ++e) own[first + e] = first + e + search.k < BEST ? 0 : NOTHING;
+        real most = x < infinity() ? search.limits[0] : (real)-1;
 #pragma unroll
         for (u32 r = 0; r < TOGETHER; ++r) limit[r] = __shfl_sync(FULL, most, r * LANES);
     }
 
     __device__ __forceinline__ void settle() {
-        take_best(count, own);
+        take_best<BEST>(count, own);
         count = count > BEST ? count - BEST : 0;
 #pragma unroll
-        for (u32 r = 0; r < TOGETHER; ++r) limit[r] = smaller(limit[r], distance_in(numbers[r][BEST - 1]));
+        for (u32 r = 0; r < TOGETHER; ++r) limit[r] = smaller(limit[r], distance_in(numbers[r].of[BEST - 1]));
     }
 
     __device__ __forceinline__ real own_limit() const {
-        u32 which = lane_here() / LANES;
         real result = limit[0];
 #pragma unroll
-        for (u32 r = 1; r < TOGETHER; ++r) result = which == r ? limit[r] : result;
+        for (u32 r = 1; r < TOGETHER; ++r) result = lane_here() / LANES == r ? limit[r] : result;
         return result;
     }
 
     // Compares the points of a group with all rows.
-    __device__ __forceinline__ void visit(u32 group) {
+    __device__ __forceinline__ void visit(u32 visited) {
         u32 lane = lane_here(), shift = lane / LANES * LANES, first = lane % LANES * POINTS;
-        const Group& points = in_global(sites)[group];
+        const Group& points = in_global(sites)[visited];
         float4 px = *(const float4*)&points.x[first], py = *(const float4*)&points.y[first], pz = *(const float4*)&points.z[first];
         real d[POINTS] = {squared(x, y, z, px.x, py.x, pz.x), squared(x, y, z, px.y, py.y, pz.y), squared(x, y, z, px.z, py.z, pz.z),
                           squared(x, y, z, px.w, py.w, pz.w)};
         // Places without a point and bad rows have an infinite x.
         bool here[POINTS] = {px.x < infinity(), px.y < infinity(), px.z < infinity(), px.w < infinity()};
-        u32 skipped = search.exclude_self ? place - (group * 32 + first) : NONE, wanted[POINTS], any = 0;
+        u32 wanted[POINTS], any = 0;
         real most = own_limit();
 #pragma unroll
-        for (u32 i = 0; i < POINTS; ++i) {
-            wanted[i] = __ballot_sync(FULL, here[i] & (d[i] <= most) & (i != skipped));
-            any |= wanted[i];
-        }
+        for (u32 i = 0; i < POINTS; ++i) any |= wanted[i] = __ballot_sync(FULL, here[i] & (d[i] <= most));
         if (!any) return;
-        uint4 rows = *(const uint4*)&in_global(order)[group * 32 + first];
-        u32 row[POINTS] = {rows.x, rows.y, rows.z, rows.w};
+        uint4 four = *(const uint4*)&in_global(order)[visited * 32 + first];
+        u32 rows[POINTS] = {four.x, four.y, four.z, four.w};
 #pragma unroll
         for (u32 i = 0; i < POINTS; ++i) {
+            if (search.exclude_self) wanted[i] &= __ballot_sync(FULL, rows[i] != row);
             u32 mine = wanted[i] >> shift & ((1u << LANES) - 1);
-            if (is_among(wanted[i])) own[BEST + count + __popc(mine & ((1u << lane % LANES) - 1))] = to_number(d[i], row[i]);
+            if (is_among(wanted[i])) own[BEST + count + __popc(mine & ((1u << lane % LANES) - 1))] = to_number(d[i], rows[i]);
             count += __popc(mine);
         }
 #pragma unroll 1
@@ -192,13 +202,13 @@ struct Together {
         return any;
     }
 
-    // Of children as near as the last of the best: whether a row below one would come before that.
+    // Whether a row below a child would come before the last of the best.
     __device__ __forceinline__ bool comes_before_last(const Children& children, const real (&distance)[TOGETHER], u32 child) const {
         bool any = false;
 #pragma unroll
         for (u32 r = 0; r < TOGETHER; ++r) {
-            u64 last = numbers[r][BEST - 1];
-            any |= distance[r] < limit[r] || (distance[r] == limit[r] && to_number(distance[r], lowest_below(children, lane_here())) < last);
+            u64 least = to_number(distance[r], lowest_below(children, lane_here()));
+            any |= distance[r] < limit[r] || (distance[r] == limit[r] && least < numbers[r].of[BEST - 1]);
         }
         return __ballot_sync(FULL, any) >> child & 1;
     }
@@ -229,33 +239,33 @@ struct Together {
             if (here && least == (real)0 && has_only_same() && !comes_before_last(children, distance, child)) continue;
             u32 below = node * 32 + child;
             if constexpr (LEVEL > 0) descend<LEVEL - 1>(below);
-            else if (!__any_sync(FULL, below == place >> 5)) visit(below);
+            else if (!__any_sync(FULL, below == group)) visit(below);
             if (near && here) near &= within(distance);
         }
     }
 
     // The rows' own groups come first.
     __device__ __forceinline__ void go() {
-        u32 left = __ballot_sync(FULL, place != NONE);
+        u32 left = __ballot_sync(FULL, group != NONE);
 #pragma unroll 1
         while (left) {
-            u32 group = __shfl_sync(FULL, place >> 5, __ffs(left) - 1);
-            left &= __ballot_sync(FULL, place >> 5 != group);
-            visit(group);
+            u32 next = __shfl_sync(FULL, group, __ffs(left) - 1);
+            left &= __ballot_sync(FULL, group != next);
+            visit(next);
         }
-        settle();
+        if (__any_sync(FULL, count > 0)) settle();
         u32 tops = nodes.count<3>();
         for (u32 top = 0; top < tops; ++top) descend<3>(top);
         if (__any_sync(FULL, count > 0)) settle();
     }
 
-    // Writes the rows.
-    __device__ __forceinline__ void write(const Part& part) {
+    // Writes the rows of x, which begin at `begin`; those of y begin at `base`.
+    __device__ __forceinline__ void write(i64 begin, i64 base) const {
         u32 first = lane_here() % LANES * EACH, skipped = BEST - search.k, found = 0;
         u64 best[EACH];
 #pragma unroll
         for (u32 e = 0; e < EACH; ++e) best[e] = own[first + e];
-        // Numbers cut short tell the order unless some look equal.
+        // Those that look equal when they are cut short may be in any order.
         bool risen = __shfl_up_sync(FULL, best[EACH - 1], 1, LANES) <= best[0] || first == 0;
 #pragma unroll
         for (u32 e = 1; e < EACH; ++e) risen &= best[e - 1] <= best[e];
@@ -265,13 +275,12 @@ struct Together {
             u32 there = __ballot_sync(FULL, first + e >= skipped && (u32)best[e] != NONE);
             found += __popc(there >> lane_here() / LANES * LANES & ((1u << LANES) - 1));
         }
-        if (place == NONE) return;
-        i64 row = part.begin + in_global(order)[place];
+        if (row == NONE) return;
 #pragma unroll
         for (u32 e = 0; e < EACH; ++e) {
-            i64 index = (u32)best[e] != NONE ? (search.whole ? part.begin : 0) + (u32)best[e] : -1;
-            if (first + e >= skipped) write_place(search, row * search.k + first + e - skipped, distance_in(best[e]), index);
+            i64 index = (u32)best[e] != NONE ? base + (u32)best[e] : -1;
+            if (first + e >= skipped) write_place(search, (begin + row) * search.k + first + e - skipped, distance_in(best[e]), index);
         }
-        if (first == 0) write_count(search, row, found);
+        if (first == 0) write_count(search, begin + row, found);
     }
 };

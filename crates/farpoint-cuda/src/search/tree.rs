@@ -32,9 +32,8 @@ const RESIDENT: usize = 32;
 /// Number of neighbors that a warp finds in one round.
 const ONE_ROUND: u32 = 32;
 
-/// Rows that a warp searches for together in a cloud's own index, and their maximum number of neighbors.
+/// Number of rows that a warp searches for together, if they are in the order of an index.
 const TOGETHER: usize = 4;
-const TOGETHER_BEST: u32 = 16;
 
 /// Maximum number of blocks along the second axis of a launch.
 const MAX_GRID_Y: usize = 65_535;
@@ -82,14 +81,15 @@ pub(super) fn scratch_bytes<T: CudaScalar>(request: &DeviceSearch<T>) -> usize {
 fn kernel<T: CudaScalar>(
     parameter: &Parameter<T>,
     work: Work,
-    in_itself: bool,
+    ordered: bool,
 ) -> (&'static str, u64) {
     let common = parameter.dims <= 3 && parameter.norm == 2 && parameter.k <= ONE_ROUND;
-    let together = common && in_itself && parameter.k <= TOGETHER_BEST && size_of::<T>() == 4;
+    let together = common && ordered && size_of::<T>() == 4 && parameter.limits[1] <= T::ZERO;
     match work {
-        Work::Best if together && parameter.by_index == 0 && parameter.limits[1] <= T::ZERO => {
-            ("tree_together", 0)
-        }
+        Work::Best if together && parameter.by_index == 0 => match parameter.k {
+            0..=16 => ("tree_together_16", 0),
+            _ => ("tree_together_32", 0),
+        },
         Work::Best if parameter.by_index == 1 && common => ("tree_lowest", 0),
         Work::Best if parameter.by_index == 1 => ("tree_lowest_any", 0),
         Work::Best if common => ("tree_nearest", 0),
@@ -131,7 +131,8 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let gpu = stream.gpu();
     request.x.check_index::<T>(request.clouds)?;
     request.y.check_index::<T>(request.clouds)?;
-    let (name, offsets) = kernel(parameter, work, request.x.is(&request.y));
+    let ordered = request.x.is(&request.y) || request.x.index.is_some();
+    let (name, offsets) = kernel(parameter, work, ordered);
     let function = gpu.function::<T>("search_tree", name)?;
     let scratch = Scratch::new(stream, request.scratch, scratch_bytes(request))?;
     let plan = Plan::new(request, scratch.pointer());
@@ -144,7 +145,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     }
     let rows = [request.x.rows, request.y.rows];
     let each = match name {
-        "tree_together" => TOGETHER,
+        "tree_together_16" | "tree_together_32" => TOGETHER,
         _ => rows_a_warp(shape, gpu.properties().multiprocessors as usize),
     };
     let args = Args {
@@ -183,13 +184,12 @@ mod tests {
         );
         let together = include_str!("../../kernels/search/together.cuh");
         assert!(together.contains(&format!("TOGETHER = {TOGETHER};")));
-        assert!(together.contains(&format!("BEST = {TOGETHER_BEST};")));
         let points = DeviceClouds::padded(256, 10, 3);
-        let name_in = |job: Searcher, dims, in_itself| {
+        let named = |job: Searcher, dims, ordered| {
             let request = DeviceSearch::<f32>::new(points, points, 1, dims);
-            kernel(&request.parameter(&job), Work::Best, in_itself).0
+            kernel(&request.parameter(&job), Work::Best, ordered).0
         };
-        let name = |job, dims| name_in(job, dims, false);
+        let name = |job, dims| named(job, dims, false);
         let nearest = Searcher::nearest;
         assert_eq!(name(nearest(32), 3), "tree_nearest");
         assert_eq!(name(nearest(33), 3), "tree_nearest_any");
@@ -197,11 +197,11 @@ mod tests {
         assert_eq!(name(nearest(3).norm(Norm::One), 2), "tree_nearest_any");
         assert_eq!(name(Searcher::ball(0.1, 8), 2), "tree_lowest");
         assert_eq!(name(Searcher::ball(0.1, 80), 2), "tree_lowest_any");
-        assert_eq!(name(nearest(16), 3), "tree_nearest");
-        assert_eq!(name_in(nearest(16), 3, true), "tree_together");
-        assert_eq!(name_in(nearest(17), 3, true), "tree_nearest");
-        assert_eq!(name_in(nearest(3), 4, true), "tree_nearest_any");
-        assert_eq!(name_in(Searcher::ball(0.1, 8), 3, true), "tree_lowest");
+        assert_eq!(named(nearest(16), 3, true), "tree_together_16");
+        assert_eq!(named(nearest(17), 3, true), "tree_together_32");
+        assert_eq!(named(nearest(33), 3, true), "tree_nearest_any");
+        assert_eq!(named(nearest(3), 4, true), "tree_nearest_any");
+        assert_eq!(named(Searcher::ball(0.1, 8), 3, true), "tree_lowest");
         let doubles = DeviceSearch::<f64>::new(points, points, 1, 3).parameter(&nearest(3));
         assert_eq!(kernel(&doubles, Work::Best, true).0, "tree_nearest");
     }

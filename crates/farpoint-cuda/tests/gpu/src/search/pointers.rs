@@ -127,12 +127,15 @@ impl<T: CudaScalar> Case<T> {
         if self.spec.self_search {
             x.clouds = y.clouds;
         }
-        let index = self.index(device, &stream, &y.clouds)?;
+        let indexes =
+            [self.index(device, &stream, &x.clouds)?, self.index(device, &stream, &y.clouds)?];
         for (number, (name, job, whole, truth)) in self.jobs.iter().enumerate() {
             let job = job.clone().method(method(part));
-            // Every other search reuses the index that was built once.
-            let kept = part == "tree" && number % 2 == 1;
-            y.clouds.index = kept.then(|| (index.pointer(), index.len()));
+            // Every other search reuses the index of `y` that was built once, and every other two that of `x`.
+            let kept = [number % 4 >= 2, number % 2 == 1].map(|kept| kept && part == "tree");
+            let [of_x, of_y] = indexes.each_ref().map(|index| (index.pointer(), index.len()));
+            x.clouds.index = (kept[0] && !self.spec.self_search).then_some(of_x);
+            y.clouds.index = kept[1].then_some(of_y);
             let (x, y) = (x.clouds, y.clouds);
             let request = DeviceSearch::<T> {
                 narrow: number % 4 >= 2,
@@ -149,10 +152,11 @@ impl<T: CudaScalar> Case<T> {
         Ok(())
     }
 
-    fn index(&self, device: &Gpu, stream: &Stream, y: &DeviceClouds) -> Result<Buffer<u8>> {
-        let clouds = self.spec.lengths[1].len();
-        let memory = Buffer::<u8>::new(stream, device.index_bytes::<T>(clouds, y.rows), "index")?;
-        let device_clouds = DeviceClouds { index: Some((memory.pointer(), memory.len())), ..*y };
+    fn index(&self, device: &Gpu, stream: &Stream, side: &DeviceClouds) -> Result<Buffer<u8>> {
+        let clouds = self.spec.lengths[0].len();
+        let bytes = device.index_bytes::<T>(clouds, side.rows);
+        let memory = Buffer::<u8>::new(stream, bytes, "index")?;
+        let device_clouds = DeviceClouds { index: Some((memory.pointer(), memory.len())), ..*side };
         // SAFETY: the clouds lie in buffers that outlive the stream's work.
         unsafe {
             device.enqueue_index(
