@@ -35,6 +35,10 @@ const ONE_ROUND: u32 = 32;
 /// Number of rows that a warp searches for together, if they are in the order of an index.
 const TOGETHER: usize = 4;
 
+/// Number of rows, in waves, from which warps search for several together: of fewer rows each finishes sooner if it has
+/// a warp.
+const MIN_WAVES: f64 = 1.5;
+
 /// Maximum number of blocks along the second axis of a launch.
 const MAX_GRID_Y: usize = 65_535;
 
@@ -81,10 +85,10 @@ pub(super) fn scratch_bytes<T: CudaScalar>(request: &DeviceSearch<T>) -> usize {
 fn kernel<T: CudaScalar>(
     parameter: &Parameter<T>,
     work: Work,
-    ordered: bool,
+    together: bool,
 ) -> (&'static str, u64) {
     let common = parameter.dims <= 3 && parameter.norm == 2 && parameter.k <= ONE_ROUND;
-    let together = common && ordered && size_of::<T>() == 4 && parameter.limits[1] <= T::ZERO;
+    let together = together && common && size_of::<T>() == 4 && parameter.limits[1] <= T::ZERO;
     match work {
         Work::Best if together && parameter.by_index == 0 => match parameter.k {
             0..=16 => ("tree_together_16", 0),
@@ -99,11 +103,15 @@ fn kernel<T: CudaScalar>(
     }
 }
 
+/// Number of rows, by the number that all multiprocessors search for at a time if each warp has one.
+fn waves(shape: Shape, multiprocessors: usize) -> f64 {
+    shape.clouds as f64 * shape.rows[0] as f64 / (multiprocessors * RESIDENT).max(1) as f64
+}
+
 /// Number of rows per warp: more than one save instructions at its beginning, but some warps must be left for
 /// multiprocessors that finish early.
-fn rows_a_warp(shape: Shape, multiprocessors: usize) -> usize {
-    let waves = shape.clouds.saturating_mul(shape.rows[0]) / (multiprocessors * RESIDENT).max(1);
-    (waves / 4).clamp(1, 4)
+fn rows_a_warp(waves: f64) -> usize {
+    (waves as usize / 4).clamp(1, 4)
 }
 
 /// Returns a launch with `each` rows of the largest cloud of `x` per warp, for all clouds.
@@ -131,8 +139,9 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let gpu = stream.gpu();
     request.x.check_index::<T>(request.clouds)?;
     request.y.check_index::<T>(request.clouds)?;
+    let waves = waves(shape, gpu.properties().multiprocessors as usize);
     let ordered = request.x.is(&request.y) || request.x.index.is_some();
-    let (name, offsets) = kernel(parameter, work, ordered);
+    let (name, offsets) = kernel(parameter, work, ordered && waves >= MIN_WAVES);
     let function = gpu.function::<T>("search_tree", name)?;
     let scratch = Scratch::new(stream, request.scratch, scratch_bytes(request))?;
     let plan = Plan::new(request, scratch.pointer());
@@ -146,7 +155,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let rows = [request.x.rows, request.y.rows];
     let each = match name {
         "tree_together_16" | "tree_together_32" => TOGETHER,
-        _ => rows_a_warp(shape, gpu.properties().multiprocessors as usize),
+        _ => rows_a_warp(waves),
     };
     let args = Args {
         search: *parameter,
@@ -185,9 +194,9 @@ mod tests {
         let together = include_str!("../../kernels/search/together.cuh");
         assert!(together.contains(&format!("TOGETHER = {TOGETHER};")));
         let points = DeviceClouds::padded(256, 10, 3);
-        let named = |job: Searcher, dims, ordered| {
+        let named = |job: Searcher, dims, together| {
             let request = DeviceSearch::<f32>::new(points, points, 1, dims);
-            kernel(&request.parameter(&job), Work::Best, ordered).0
+            kernel(&request.parameter(&job), Work::Best, together).0
         };
         let name = |job, dims| named(job, dims, false);
         let nearest = Searcher::nearest;
@@ -218,11 +227,13 @@ mod tests {
 
     #[test]
     fn warps_have_several_rows_where_there_are_many() {
-        let shape = |clouds, rows| Shape { clouds, rows: [rows, 1], dims: 3, k: 4 };
-        assert_eq!(rows_a_warp(shape(1, 1_000), 132), 1);
-        assert_eq!(rows_a_warp(shape(8, 6_000), 132), 2);
-        assert_eq!(rows_a_warp(shape(1, 1 << 20), 132), 4);
-        assert_eq!(rows_a_warp(shape(0, 0), 0), 1);
+        let waves = |clouds, rows| waves(Shape { clouds, rows: [rows, 1], dims: 3, k: 4 }, 132);
+        assert_eq!(
+            [waves(1, 1_000), waves(8, 6_000), waves(1, 1 << 20)].map(rows_a_warp),
+            [1, 2, 4]
+        );
+        assert_eq!(rows_a_warp(waves(0, 0)), 1);
+        assert!(waves(1, 4_096) < MIN_WAVES && waves(8, 1_024) > MIN_WAVES);
     }
 
     #[test]
