@@ -29,7 +29,8 @@ constexpr u32 PLACES = 127;
 __device__ __forceinline__ u32 cut_short(u64 number, u32 place) { return (u32)(number >> 32) & ~PLACES | place; }
 __device__ __forceinline__ bool look_equal(u32 a, u32 b) { return (a ^ b) <= PLACES; }
 
-// Sorts a row's numbers, of which every RUN are bitonic, in descending or ascending order (bitonic sort).
+// Sorts a row's numbers in descending or ascending order (bitonic sort). Every RUN of them, one after another, rise and
+// then fall, or the other way round, as any two do.
 template <u32 RUN, bool DESCENDING, typename Number, u32 EACH>
 __device__ __forceinline__ void sort_row(Number (&mine)[EACH]) {
     u32 first = lane_here() % LANES * EACH;
@@ -51,9 +52,9 @@ __device__ __forceinline__ void sort_row(Number (&mine)[EACH]) {
     }
 }
 
-// The lesser of what lies opposite.
+// Of each number and what lies opposite the lesser stays.
 template <typename Number, u32 EACH>
-__device__ __forceinline__ void keep_less(Number (&mine)[EACH], const Number (&other)[EACH]) {
+__device__ __forceinline__ void take_lesser(Number (&mine)[EACH], const Number (&other)[EACH]) {
 #pragma unroll
     for (u32 e = 0; e < EACH; ++e) mine[e] = min(mine[e], other[e]);
 }
@@ -75,7 +76,7 @@ __device__ __noinline__ void take_best(u32 count, u64* numbers) {
     sort_row<2, true>(some);
 #pragma unroll
     for (u32 e = 0; e < EACH; ++e) dropped[e] = max(kept[e], some[e]);
-    keep_less(kept, some);
+    take_lesser(kept, some);
     sort_row<BEST, false>(kept);
     u32 last = __shfl_sync(FULL, kept[EACH - 1], LANES - 1, LANES);
     bool unclear = false;
@@ -96,7 +97,7 @@ __device__ __noinline__ void take_best(u32 count, u64* numbers) {
         // The best that look equal may be in any order.
         sort_row<2, true>(waits);
         sort_row<2, false>(best);
-        keep_less(best, waits);
+        take_lesser(best, waits);
         sort_row<BEST, false>(best);
     } else {
 #pragma unroll
