@@ -4,6 +4,7 @@
 #pragma once
 #include "common/lowest.cuh"
 #include "search/index.cuh"
+#include "search/key.cuh"
 #include "search/list.cuh"
 
 constexpr u32 TOGETHER = 4;            // rows of a warp; src/search/tree.rs knows
@@ -11,7 +12,7 @@ constexpr u32 LANES = 32 / TOGETHER;   // of a row
 constexpr u32 POINTS = 32 / LANES;     // of a group, by lane
 static_assert(POINTS == 4, "as many as are read at a time");
 
-// Of a row, one after another: the BEST so far, then candidates that wait until there are BEST of them; fewer than
+// Of a row, one after another, as words of keys: the BEST so far, then candidates that wait until there are BEST of them; fewer than
 // that, and those of a group.
 template <u32 BEST>
 struct Numbers {
@@ -19,10 +20,6 @@ struct Numbers {
 };
 
 constexpr u64 NOTHING = 0x7f800000ffffffffull;  // after all others: at an infinite distance, no row
-
-// Distance and row as one number that sorts as they do.
-__device__ __forceinline__ u64 to_number(real distance, u32 row) { return (u64)to_bits(distance) << 32 | row; }
-__device__ __forceinline__ real distance_in(u64 number) { return from_bits((bits)(number >> 32)); }
 
 // A number cut short: the upper bits of the distance, and where the number is.
 constexpr u32 PLACES = 127;
@@ -150,7 +147,7 @@ struct Together {
         take_best<BEST>(count, own);
         count = count > BEST ? count - BEST : 0;
 #pragma unroll
-        for (u32 r = 0; r < TOGETHER; ++r) limit[r] = smaller(limit[r], distance_in(numbers[r].of[BEST - 1]));
+        for (u32 r = 0; r < TOGETHER; ++r) limit[r] = smaller(limit[r], Key{numbers[r].of[BEST - 1]}.distance(false));
     }
 
     __device__ __forceinline__ real own_limit() const {
@@ -180,7 +177,7 @@ struct Together {
         for (u32 i = 0; i < POINTS; ++i) {
             if (search.exclude_self) wanted[i] &= __ballot_sync(FULL, rows[i] != row);
             u32 mine = wanted[i] >> shift & ((1u << LANES) - 1);
-            if (is_among(wanted[i])) own[BEST + count + __popc(mine & ((1u << lane % LANES) - 1))] = to_number(d[i], rows[i]);
+            if (is_among(wanted[i])) own[BEST + count + __popc(mine & ((1u << lane % LANES) - 1))] = Key::of(d[i], rows[i], false).word;
             count += __popc(mine);
         }
 #pragma unroll 1
@@ -208,7 +205,7 @@ struct Together {
         bool any = false;
 #pragma unroll
         for (u32 r = 0; r < TOGETHER; ++r) {
-            u64 least = to_number(distance[r], lowest_below(children, lane_here()));
+            u64 least = Key::of(distance[r], lowest_below(children, lane_here()), false).word;
             any |= distance[r] < limit[r] || (distance[r] == limit[r] && least < numbers[r].of[BEST - 1]);
         }
         return __ballot_sync(FULL, any) >> child & 1;
@@ -280,7 +277,7 @@ struct Together {
 #pragma unroll
         for (u32 e = 0; e < EACH; ++e) {
             i64 index = (u32)best[e] != NONE ? base + (u32)best[e] : -1;
-            if (first + e >= skipped) write_place(search, (begin + row) * search.k + first + e - skipped, distance_in(best[e]), index);
+            if (first + e >= skipped) write_place(search, (begin + row) * search.k + first + e - skipped, Key{best[e]}.distance(false), index);
         }
         if (first == 0) write_count(search, begin + row, found);
     }

@@ -103,7 +103,7 @@ fn kernel<T: CudaScalar>(
     }
 }
 
-/// Number of rows, by the number that all multiprocessors search for at a time if each warp has one.
+/// Number of rows divided by the number that all multiprocessors search for at a time if each warp has one.
 fn waves(shape: Shape, multiprocessors: usize) -> f64 {
     shape.clouds as f64 * shape.rows[0] as f64 / (multiprocessors * RESIDENT).max(1) as f64
 }
@@ -227,13 +227,14 @@ mod tests {
 
     #[test]
     fn warps_have_several_rows_where_there_are_many() {
-        let waves = |clouds, rows| waves(Shape { clouds, rows: [rows, 1], dims: 3, k: 4 }, 132);
-        assert_eq!(
-            [waves(1, 1_000), waves(8, 6_000), waves(1, 1 << 20)].map(rows_a_warp),
-            [1, 2, 4]
-        );
-        assert_eq!(rows_a_warp(waves(0, 0)), 1);
-        assert!(waves(1, 4_096) < MIN_WAVES && waves(8, 1_024) > MIN_WAVES);
+        let waves = |clouds, rows, multiprocessors| {
+            waves(Shape { clouds, rows: [rows, 1], dims: 3, k: 4 }, multiprocessors)
+        };
+        assert_eq!(rows_a_warp(waves(1, 1_000, 132)), 1);
+        assert_eq!(rows_a_warp(waves(8, 6_000, 132)), 2);
+        assert_eq!(rows_a_warp(waves(1, 1 << 20, 132)), 4);
+        assert_eq!(rows_a_warp(waves(0, 0, 0)), 1);
+        assert!(waves(1, 4_096, 132) < MIN_WAVES && waves(8, 1_024, 132) > MIN_WAVES);
     }
 
     #[test]

@@ -267,7 +267,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let count = collected.len();
         // If candidates far outnumber choices, threads wait for a few.
         let mut parts = (count / PART).min(self.chosen).clamp(1, threads);
-        // A single thread never waits.
+        // One part stays one: a single thread never waits.
         while parts > 1 && 2 * parts <= PARTS * threads && count / parts > LARGE_PART {
             parts *= 2;
         }

@@ -84,6 +84,12 @@ impl Spec {
         Self { name: format!("{}, itself", self.name), lengths, self_search: true, ..self }
     }
 
+    /// The batch several times over, so that there are enough rows for warps to search for several together.
+    pub(super) fn times(self, times: usize) -> Self {
+        let lengths = self.lengths.each_ref().map(|lengths| lengths.repeat(times));
+        Self { name: format!("{}, {times} times", self.name), lengths, ..self }
+    }
+
     /// Clouds of many sizes, some of them empty.
     pub(super) fn lists(ragged: [bool; 2]) -> Self {
         let lengths = [vec![700, 0, 1, 650, 33, 90, 5], vec![300, 40, 900, 0, 33, 1, 64]];

@@ -20,6 +20,12 @@ pub(super) fn groups(quick: bool) -> Vec<Group> {
     let kinds = Kind::ALL.map(|kind| Spec::of(CloudKind::Kind(kind), 1, [400, 1_300]));
     let self_search =
         Kind::ALL.map(|kind| Spec::of(CloudKind::Kind(kind), 1, [0, 900]).self_search());
+    let together = self_search.iter().cloned().chain([
+        Spec::of(CloudKind::Tied, 1, [0, 900]).self_search(),
+        Spec::of(CloudKind::Bad, 1, [0, 900]).self_search(),
+        Spec::lists([true; 2]).self_search(),
+    ]);
+    let together: Vec<_> = together.map(|spec| spec.times(8)).collect();
     let cloud_kinds = [
         CloudKind::Tied,
         CloudKind::Random,
@@ -61,10 +67,11 @@ pub(super) fn groups(quick: bool) -> Vec<Group> {
     }
     let large = [
         Spec::of(CloudKind::Kind(Kind::Lidar), 1, [0, 30_000]).self_search(),
-        Spec::of(CloudKind::Kind(Kind::Room), 3, [2_000, 9_000]),
+        Spec::of(CloudKind::Kind(Kind::Room), 4, [2_000, 9_000]),
         Spec::of(CloudKind::Crowded, 1, [0, 30_000]).self_search(),
         Spec::of(CloudKind::Kind(Kind::Equal), 1, [0, 30_000]).self_search(),
     ];
+    groups.push(group::<f32>("together", &["tree"], together, 0.4));
     groups.push(group::<f32>("large", &["tree", "auto"], large.to_vec(), 0.3));
     if !quick {
         groups.push(group::<f64>("large", &["tree"], large.to_vec(), 0.3));
@@ -80,7 +87,12 @@ pub(super) fn small() -> Vec<Group> {
         Spec::lists([true, false]),
         Spec::of(CloudKind::Kind(Kind::Room), 1, [0, 1_500]).self_search(),
     ];
-    vec![group::<f32>("few", METHODS, specs.clone(), 0.4), group::<f64>("few", METHODS, specs, 0.4)]
+    let together = vec![Spec::of(CloudKind::Tied, 1, [0, 900]).self_search().times(8)];
+    vec![
+        group::<f32>("few", METHODS, specs.clone(), 0.4),
+        group::<f64>("few", METHODS, specs, 0.4),
+        group::<f32>("few together", &["tree"], together, 0.4),
+    ]
 }
 
 fn group<T: CudaScalar>(
