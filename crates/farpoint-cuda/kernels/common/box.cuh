@@ -7,6 +7,15 @@ struct Box {
     real high[3];
 };
 
+// The box around two boxes.
+__device__ __forceinline__ Box box_of_both(Box box, const Box& other) {
+    for (u32 a = 0; a < 3; ++a) {
+        box.low[a] = smaller(box.low[a], other.low[a]);
+        box.high[a] = larger(box.high[a], other.high[a]);
+    }
+    return box;
+}
+
 // The box around all lanes' boxes, in every lane.
 __device__ __forceinline__ Box warp_box(Box box) {
     for (int step = 16; step > 0; step >>= 1) {

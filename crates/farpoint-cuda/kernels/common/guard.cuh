@@ -22,7 +22,7 @@ struct Guard {
 enum Waiting { FOR_BLOCKS = 1, FOR_OFFERS = 2, FOR_CANDIDATES = 3, FOR_DECISIONS = 4 };
 
 // Where a test can have a block leave.
-enum Stage { AT_BEGIN = 0, AT_SINGLES = 1, AT_BAND = 2 };
+enum Stage { AT_BEGIN = 0, AT_EARLY = 1, AT_BAND = 2 };
 
 // Overwrites all that the team of this block writes with what no run gives: indices with -1, distances
 // and gradients with NaN. Each kernel file defines its own; all threads of the block take part.

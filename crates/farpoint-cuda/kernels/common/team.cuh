@@ -19,6 +19,14 @@ __device__ __forceinline__ real load_shared_word(const real* at) {
     return value;
 }
 
+__device__ __forceinline__ void store_shared_word(real* at, real value) {
+#ifdef FARPOINT_F64
+    asm volatile("st.relaxed." SCOPE ".global.f64 [%0], %1;" : : "l"(at), "d"(value) : "memory");
+#else
+    asm volatile("st.relaxed." SCOPE ".global.f32 [%0], %1;" : : "l"(at), "f"(value) : "memory");
+#endif
+}
+
 // As signed integers, negative numbers are below all others: a word with a sign stays as it is.
 __device__ __forceinline__ void lower_shared_word(real* at, real value) {
 #ifdef FARPOINT_F64

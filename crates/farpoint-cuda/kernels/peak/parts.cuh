@@ -31,7 +31,7 @@ __device__ __forceinline__ void cut_cloud(State& state, const Team& team) {
 // What each part has for itself, after its header and mail: counts, and a copy of the upper levels. `own_bytes` of
 // src/fps/span/layout.rs is the same sum.
 __device__ inline void place_own(State& state, u8* own, u32 blocks, u32 rows) {
-    state.span.totals = (sizeof(Header) + 2 * sizeof(Mail) * blocks + 255) / 256 * 256;
+    state.span.totals = (sizeof(Header) + 2 * (sizeof(Mail) + sizeof(bits)) * (blockDim.x >> 5) * blocks + 255) / 256 * 256;
     state.span.digits = state.span.totals + sizeof(u32) * DIGITS * DEAL_ROUNDS * (MOST_PARTS - 1) * 2;
     Children* nodes = (Children*)(own + state.span.digits + sizeof(u32) * sort_words(blocks / state.span.parts));
     u32 count = ((rows + 31ull) / 32 + 31) / 32;

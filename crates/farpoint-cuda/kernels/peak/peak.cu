@@ -5,11 +5,11 @@
 //
 //   order    bounds, Morton keys, radix sort                        (common/order.cuh, common/sort.cuh)
 //   tree     32 points per group, 32 groups per node, ...                (common/boxtree.cuh)
-//   single   the first samples, one by one                           (single.cuh)
+//   early    the first samples, in rounds                            (early.cuh)
 //   solve    all choices within a band of distances, no barrier      (solve.cuh)
 //   update   the new maxima, after a band                            (update.cuh)
 //   sort     the accepted points by distance and row                 (sorted.cuh)
-#include "peak/single.cuh"
+#include "peak/early.cuh"
 #include "peak/solve.cuh"
 #include "peak/sorted.cuh"
 #include "peak/update.cuh"
@@ -19,12 +19,6 @@
 // HIGH and LARGE of the kernel. The others are modules of their own, so that a call loads only the one it runs.
 #ifndef VARIANT
 #define VARIANT false, false
-#endif
-
-#ifdef FARPOINT_F64
-constexpr u32 THREADS = 512;
-#else
-constexpr u32 THREADS = 1024;
 #endif
 
 constexpr u32 FEW_STARTS = 4;    // start points that are looked for in all rows
@@ -41,7 +35,7 @@ struct PeakArgs {
     u64 stride;
     u32 team;            // blocks per cloud
     u32 rows;            // rows of the largest cloud
-    u32 single;          // samples taken one by one before the first band
+    u32 early;           // samples taken in rounds before the first band
     u32 list;            // after a band of up to this many accepted points, the next looks at their list
     u32 spread;          // else, up to this many, they are applied at once (solve.cuh)
     u32 refined;         // whether groups are refined (common/refine.cuh)
@@ -58,7 +52,7 @@ union Work {
     DealShared deal;
 #endif
     Staged staged;
-    SingleShared single;
+    EarlyShared early;
     Tiles<THREADS> tiles;
     u32 stacks[THREADS / 32][STACK];
 };
@@ -107,27 +101,6 @@ __device__ void build(State& state, Team& team, Work& work, bool refined, const 
     team.sync();
 }
 
-// Chooses the start points, unless their distances are known.
-template <bool HIGH>
-__device__ void begin(State& state, Team& team, Work& work, bool known) {
-    Cloud& cloud = state.cloud;
-    u32 starts = known ? 0 : cloud.start_count;
-    // Their positions borrow the list of accepted points, which is still empty.
-    u32* list = (u32*)state.accepted.key;
-    for (u32 k = team.thread(); k < starts; k += team.threads()) {
-        u32 row = cloud.start(k);
-        u32 at = state.witness[row];
-        list[k] = at;
-        state.points.distance[at] = -infinity();
-        write_sample(cloud, k, row, infinity());
-    }
-    team.sync();
-    refresh<HIGH>(state, team, list, starts, 1, infinity(), work.staged);
-    team.sync();
-    // The upper levels' maxima are made after the single samples.
-    clear_turn(state, team, 0);
-}
-
 // The threshold of the next band: below the maximum, and not below the stop distance.
 __device__ __forceinline__ real next_beta(const State& state, real maximum, real gamma) {
     real beta = gamma * maximum;  // maximum is above 0
@@ -145,6 +118,16 @@ __device__ __forceinline__ real next_gamma(const State& state, const Team& team,
     return 1 - smaller(larger(width, 1 - narrow), 2 * (1 - narrow));
 }
 
+// The threshold that leaves some samples more than `wanted` above it, as far as the last band tells: with it the number of
+// samples grew from `before` to `total`, and the threshold fell from `above` to `beta`; ln(a / b) is about
+// 2 (a - b) / (a + b). 0: none, or far below.
+__device__ __forceinline__ real expected_end(real above, real beta, u32 before, u32 total, u32 wanted) {
+    if (total == before || total >= wanted) return 0;
+    real first = (real)before, last = (real)total, end = (real)wanted + (real)(wanted / 32);
+    real fall = (above - beta) * (last + first) * (end - last), over = (above + beta) * (last - first) * (end + last);
+    return fall < over ? beta * (over - fall) / (over + fall) : (real)0;
+}
+
 // Whether points accepted in a band are applied to it at once, by the number accepted in the last one: where
 // these are few, or the band has many points for each.
 __device__ __forceinline__ bool spreads(const PeakArgs& args, u32 accepted, u32 points) {
@@ -155,22 +138,27 @@ __device__ __forceinline__ bool spreads(const PeakArgs& args, u32 accepted, u32 
 // group looks for those that reach it.
 __device__ __forceinline__ u32 most_gathered(const Team& team) { return team.size > 32 ? 1000 : team.size > 4 ? 200 : 5000; }
 
-// Chooses band after band until there are enough. Returns the number of samples, possibly more
-// than wanted, and the largest distance left.
+// Chooses band after band until there are enough, the first above `beta`; of `total` samples, `before` were not chosen in
+// rounds. Returns the number of samples, possibly more than wanted, and the largest distance left.
 template <bool HIGH, bool LARGE>
-__device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& args, u32 before, real* maximum) {
+__device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& args, u32 before, u32 total, const Early& early, real beta, real* maximum) {
     Cloud& cloud = state.cloud;
     Stack stack = {work.stacks[threadIdx.x >> 5], 0};
-    real gamma = (real)args.gamma, beta = infinity();
-    u32 total = before, last = before, turn = 0;
+    real gamma = (real)args.gamma, above = infinity();
+    // What the list has from `sorted` on is sorted together with points to come.
+    u32 last = total, sorted = before, turn = 0;
     while (true) {
         *maximum = largest_of_all(state.tree, turn);
-        if (total >= cloud.wanted || total == cloud.length || *maximum <= cloud.stop) return total;
+        bool done = total == cloud.length || *maximum <= cloud.stop;
+        if (done || (total >= cloud.wanted && *maximum < early.low)) {
+            end_run<THREADS>(state, total - sorted);
+            return total;
+        }
         if (*maximum == (real)0) {
             accept_duplicates(state, team);
             team.sync();
             u32 all = before + count_accepted(state);
-            end_run<THREADS>(state, all - total);
+            end_run<THREADS>(state, all - sorted);
             return all;
         }
         // Lists of other GPUs' points would take longer to look through.
@@ -182,15 +170,18 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         if (points > 0) {
             if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
             // Where several points of a band are left for each that will be accepted, lists would be too long.
-            bool kept = !listed && points <= 5 * (total - last);
+            bool kept = !listed && points <= 4 * (total - last);
             Band band = {beta, turn, points, *maximum, listed ? from : NONE, !listed && spreads(args, total - last, points), kept};
             bool lost = solve_band<HIGH, LARGE>(state, team, stack, band);
             team.sync(lost);
             lap(state, team, SOLVE_NS);
             u32 now = before + count_accepted(state);
             fresh = now - total;
-            end_run<THREADS>(state, fresh);
-            if (now > cloud.wanted || now == cloud.length) return now;
+            if (beta < early.low || now == cloud.length) {
+                end_run<THREADS>(state, now - sorted);
+                if (now > cloud.wanted || now == cloud.length) return now;
+                sorted = now;
+            }
             scattered = fresh > most_gathered(team);
             if (scattered) {
                 scatter<HIGH>(state, team, stack, accepted_from(state, from), fresh, turn);
@@ -200,7 +191,11 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
             total = now;
             gamma = next_gamma(state, team, (real)args.gamma, gamma, points);
             // Nothing lies above the band that is done.
+            real end = above < infinity() ? expected_end(above, beta, last, total, cloud.wanted) : (real)0;
+            above = beta;
             beta = next_beta(state, beta, gamma);
+            // The last band is as wide as it must be, or a little wider, rather than that a narrow one follows.
+            if (end > (real)0.85 * beta && end < above) beta = larger(end, state.cloud.stop);
         } else {
             beta = next_beta(state, *maximum, gamma);
         }
@@ -213,7 +208,6 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
     }
 }
 
-#ifdef FARPOINT_SPAN
 // The bits that any thread of the team has, in every thread.
 __device__ bits bits_of_team(const State& state, Team& team, bits mine) {
     for (int step = 16; step > 0; step >>= 1) mine |= __shfl_xor_sync(FULL, mine, step);
@@ -231,15 +225,12 @@ __device__ bits bits_of_team(const State& state, Team& team, bits mine) {
 // Sorts pairs by key, then by value, which is below `length`. `differ`: which bits of the keys differ at all; the
 // others need no pass. The pairs that hold the result come back.
 __device__ Pairs<bits> sort_pairs(Team& team, Pairs<bits> from, Pairs<bits> to, u32 n, u32 length, bits differ, u32* digits, SortShared& shared) {
-    for (u32 shift = 0; shift < 32 && (length - 1) >> shift; shift += 8) {
-        sort_pass(team, from, to, n, shift, true, digits, shared);
-        Pairs<bits> swap = from;
-        from = to;
-        to = swap;
-    }
-    for (u32 shift = 0; shift < sizeof(bits) * 8; shift += 8) {
-        if ((differ >> shift & 255) == 0) continue;
-        sort_pass(team, from, to, n, shift, false, digits, shared);
+    const u32 by_value = sizeof(u32), passes = by_value + sizeof(bits);
+#pragma unroll 1
+    for (u32 pass = 0; pass < passes; ++pass) {
+        u32 shift = (pass < by_value ? pass : pass - by_value) * 8;
+        if (pass < by_value ? (length - 1) >> shift == 0 : (differ >> shift & 255) == 0) continue;
+        sort_pass(team, from, to, n, shift, pass < by_value, digits, shared);
         Pairs<bits> swap = from;
         from = to;
         to = swap;
@@ -247,6 +238,7 @@ __device__ Pairs<bits> sort_pairs(Team& team, Pairs<bits> from, Pairs<bits> to, 
     return from;
 }
 
+#ifdef FARPOINT_SPAN
 // Sorts the accepted points into the order of choice, each part its own; a call, as `order_parts`.
 __device__ __noinline__ Pairs<bits> sort_parts(State& state, Team& team, Work& work, u32 n) {
     const Span& span = state.span;
@@ -279,36 +271,14 @@ __device__ __forceinline__ Pairs<bits> sort_accepted(State& state, Team& team, W
 #else
 // Sorts the accepted points into the order of choice.
 __device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n) {
-    Pairs<bits> from = state.sorted[0], to = state.sorted[1];
+    Pairs<bits> from = state.sorted[0];
     bits differ = 0;
     for (u32 k = team.thread(); k < n; k += team.threads()) {
         from.values[k] = state.points.order[from.values[k]];
         differ |= from.keys[k] ^ from.keys[0];
     }
-    // Which bits of the keys differ at all: the others need no pass.
-    for (int step = 16; step > 0; step >>= 1) differ |= __shfl_xor_sync(FULL, differ, step);
-    bits* parts = (bits*)state.parts;
-    if (threadIdx.x == 0) parts[team.rank] = 0;
-    __syncthreads();
-    if ((threadIdx.x & 31) == 0 && differ) atomicOr(&parts[team.rank], differ);
-    team.sync();
-    differ = 0;
-    for (u32 b = threadIdx.x & 31; b < team.size; b += 32) differ |= *(volatile bits*)&parts[b];
-    for (int step = 16; step > 0; step >>= 1) differ |= __shfl_xor_sync(FULL, differ, step);
-    for (u32 shift = 0; shift < 32 && (state.cloud.length - 1) >> shift; shift += 8) {
-        sort_pass(team, from, to, n, shift, true, state.digits, work.sort);
-        Pairs<bits> swap = from;
-        from = to;
-        to = swap;
-    }
-    for (u32 shift = 0; shift < sizeof(bits) * 8; shift += 8) {
-        if ((differ >> shift & 255) == 0) continue;
-        sort_pass(team, from, to, n, shift, false, state.digits, work.sort);
-        Pairs<bits> swap = from;
-        from = to;
-        to = swap;
-    }
-    return from;
+    differ = bits_of_team(state, team, differ);
+    return sort_pairs(team, from, state.sorted[1], n, state.cloud.length, differ, state.digits, work.sort);
 }
 #endif
 
@@ -320,16 +290,20 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
         return;
     }
     build(state, team, work, args.refined, known);
-    begin<HIGH>(state, team, work, known != nullptr);
+    u32 before = cloud.start_count, starts = known ? 0 : before;
+    for (u32 k = team.thread(); k < starts; k += team.threads()) write_sample(cloud, k, cloud.start(k), infinity());
+    clear_turn(state, team, 0);
     lap(state, team, BUILD_NS);
-    u32 singles = min(cloud.start_count + args.single, cloud.wanted);
-    u32 before = take_singles<HIGH>(state, team, work.single, cloud.start_count, singles, epoch);
+    Early early = take_early<HIGH>(state, team, work.early, starts, cloud.wanted > before ? min(args.early, cloud.wanted - before) : 0, epoch);
+    real beta = next_beta(state, early.bound, (real)args.gamma);
     team.sync();
-    refresh<HIGH>(state, team, nullptr, 0, 0, infinity(), work.staged);
+    // Before any block goes on to accept more.
+    u32 total = before + count_accepted(state);
+    refresh<HIGH>(state, team, nullptr, 0, 0, beta, work.staged);
     team.sync();
     lap(state, team, SINGLE_NS);
     real covering;
-    u32 total = take_bands<HIGH, LARGE>(state, team, work, args, before, &covering);
+    total = take_bands<HIGH, LARGE>(state, team, work, args, before, total, early, beta, &covering);
     __syncthreads();
     bool told = !SPANS && state.runs <= MOST_RUNS && total > before;
     if (told) write_accepted<THREADS>(state, team, work.tiles, before);
@@ -377,6 +351,7 @@ __device__ void peak(const SpanArgs& span) {
     if (is_absent(args.guard, AT_BEGIN, team.rank)) return;
     if (threadIdx.x == 0) {
         state.mail = (Mail*)(header + 1);
+        state.values = (bits*)(state.mail + 2 * team.warps());
         place_arrays(state, args.scratch, args.rows, args.team);
         state.header = header;
         state.span = {span.own_stride, span.part, span.parts};
@@ -411,6 +386,7 @@ __device__ void peak(const PeakArgs& args) {
     if (is_absent(args.guard, AT_BEGIN, team.rank)) return;
     if (threadIdx.x == 0) {
         state.mail = (Mail*)(header + 1);
+        state.values = (bits*)(state.mail + 2 * team.warps());
         place_arrays(state, args.scratch + which * args.stride, args.rows, args.team);
         state.header = header;
         state.guard = &args.guard;

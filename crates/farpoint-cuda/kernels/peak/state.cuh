@@ -3,6 +3,13 @@
 #pragma once
 #include "common/boxtree.cuh"
 #include "common/order.cuh"
+#include "common/word.cuh"
+
+#ifdef FARPOINT_F64
+constexpr u32 THREADS = 512;
+#else
+constexpr u32 THREADS = 1024;
+#endif
 
 // A team's words in global memory that must be zero at launch.
 struct Header {
@@ -13,13 +20,12 @@ struct Header {
     u32 met[2];   // arrivals at the barriers of a part (deal.cuh), for each use
     u32 dealt[2]; // elements dealt to the part
     u32 pad[23];
-    // Then two slots of mail per block.
+    // Then two slots of mail per warp.
 };
 
-// The best candidate of a block, for all blocks of its team to read (single.cuh).
+// Where the first candidate of a warp's groups is, for all blocks of its team to read (early.cuh).
 struct Mail {
-    u64 value;
-    u64 at;
+    Word words[sizeof(real) == 8 ? 3 : 2];
 };
 
 // A candidate for the next choice: larger values first, then lower rows.
@@ -49,14 +55,12 @@ struct alignas(4 * sizeof(real)) Packed {
 #ifndef FARPOINT_F64
 // All of it at once: others read it while it is written.
 __device__ __forceinline__ void store_packed(Packed* at, const Packed& p) {
-    u64 low = (u64)__float_as_uint(p.y) << 32 | __float_as_uint(p.x), high = (u64)__float_as_uint(p.value) << 32 | __float_as_uint(p.z);
-    asm volatile("{ .reg .b128 whole; mov.b128 whole, {%1, %2}; st.relaxed." SCOPE ".global.b128 [%0], whole; }" : : "l"(at), "l"(low), "l"(high) : "memory");
+    store_word((Word*)at, {__float_as_uint(p.x), __float_as_uint(p.y), __float_as_uint(p.z), __float_as_uint(p.value)});
 }
 
 __device__ __forceinline__ Packed load_packed(const Packed* at) {
-    u64 low, high;
-    asm volatile("{ .reg .b128 whole; ld.relaxed." SCOPE ".global.b128 whole, [%2]; mov.b128 {%0, %1}, whole; }" : "=l"(low), "=l"(high) : "l"(at) : "memory");
-    return {__uint_as_float((u32)low), __uint_as_float((u32)(low >> 32)), __uint_as_float((u32)high), __uint_as_float((u32)(high >> 32))};
+    Word word = load_word((const Word*)at);
+    return {__uint_as_float(word.a), __uint_as_float(word.b), __uint_as_float(word.c), __uint_as_float(word.epoch)};
 }
 #else
 __device__ __forceinline__ void store_packed(Packed* at, const Packed& p) { *at = p; }
@@ -117,7 +121,9 @@ struct State {
 #endif
     Box* parts;  // per block
     u32* digits;    // counts of the sort
-    Mail* mail;     // two slots per block
+    Mail* mail;     // two slots per warp
+    bits* values;   // as many distances of what is in the mail
+    Box* boxes;     // of the groups of each warp
     Pairs<u32> order[2];
     Pairs<bits> sorted[2];
     u64* counters;  // or null
@@ -161,6 +167,8 @@ __device__ inline void place_arrays(State& state, u8* scratch, u32 rows, u32 blo
     state.sorted[0] = {state.accepted.key, state.accepted.at};
     // The coordinates are dead once the accepted points are sorted.
     state.sorted[1] = {(bits*)space, (u32*)(space + padded * sizeof(bits))};
+    // The band is listed after the boxes were needed last.
+    state.boxes = (Box*)scratch;
     state.band = (u32*)cut(&scratch, padded * sizeof(u32));
     state.best = (Pick*)cut(&scratch, groups * sizeof(Pick));
 #ifdef FARPOINT_F64

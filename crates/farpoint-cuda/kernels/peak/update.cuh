@@ -68,8 +68,7 @@ __device__ __forceinline__ void bound_part(const State& state, const Part& part,
     u32 first = state.tree.height > 1 ? part.first : 0, n = state.tree.height > 1 ? part.nodes : level.count;
     for (u32 k = lane; k < n; k += 32) {
         const Children& c = level.blocks[(first + k) >> 5];
-        Box other = box_of(c, (first + k) & 31);
-        for (u32 a = 0; a < 3; ++a) box.low[a] = smaller(box.low[a], other.low[a]), box.high[a] = larger(box.high[a], other.high[a]);
+        box = box_of_both(box, box_of(c, (first + k) & 31));
         bits largest = c.largest[turn ^ 1][(first + k) & 31];
         bound = largest > bound ? largest : bound;
     }

@@ -19,17 +19,6 @@ __device__ __forceinline__ u32 shared_address(const void* pointer) {
     return (u32)__cvta_generic_to_shared(pointer);
 }
 
-__device__ __forceinline__ Word read_global(const Word* mail) {
-    u64 low, high;
-    asm volatile("{\n\t.reg .b128 word;\n\t"
-                 "ld.relaxed.gpu.global.b128 word, [%2];\n\t"
-                 "mov.b128 {%0, %1}, word;\n\t}"
-                 : "=l"(low), "=l"(high)
-                 : "l"(mail)
-                 : "memory");
-    return {(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)};
-}
-
 // Waits for a packet of the global mailboxes; its words are `step` words apart. False: given up.
 // Relaxed: an old word has another epoch, and is read again.
 __device__ __forceinline__ bool wait_global(Packet* to, const Word* mail, u32 step, u32 epoch, const Guard& guard,
@@ -40,7 +29,7 @@ __device__ __forceinline__ bool wait_global(Packet* to, const Word* mail, u32 st
         bool come = true;
 #pragma unroll
         for (u32 i = 0; i < WORDS; ++i) {
-            packet.word[i] = read_global(mail + i * step);
+            packet.word[i] = load_word(mail + i * step);
             come = come && packet.word[i].epoch == epoch;
         }
         if (come) {
@@ -49,14 +38,6 @@ __device__ __forceinline__ bool wait_global(Packet* to, const Word* mail, u32 st
         }
         if (wait.over(guard, raised, FOR_OFFERS)) return false;
     }
-}
-
-__device__ __forceinline__ void post_global(Word* mail, const Word& word) {
-    asm volatile("{\n\t.reg .b128 word;\n\t"
-                 "mov.b128 word, {%1, %2};\n\t"
-                 "st.relaxed.gpu.global.b128 [%0], word;\n\t}" ::"l"(mail),
-                 "l"((u64)word.b << 32 | word.a), "l"((u64)word.epoch << 32 | word.c)
-                 : "memory");
 }
 
 #if __CUDA_ARCH__ >= 900

@@ -14,6 +14,7 @@
 // 16,384 in 64 groups 8.9, a LiDAR scan of 124,668 in 132 groups 13.6; the first hundred samples
 // of any cloud about 2.
 #pragma once
+#include "common/word.cuh"
 #include "persistent/points.cuh"
 
 struct Offer {
@@ -64,12 +65,7 @@ __device__ __forceinline__ Offer offer_of(const Offer& mine, u32 lane) {
             {(real)-1, NONE}};
 }
 
-// An offer as it travels: words of 16 bytes, each written and read whole, and each with the number
-// of the exchange in its last quarter. So a reader can tell a word that has arrived from one that has not.
-struct alignas(16) Word {
-    u32 a, b, c, epoch;
-};
-
+// An offer as it travels: words, each with the number of the exchange.
 #ifdef FARPOINT_F64
 constexpr u32 WORDS = 4;
 #else

@@ -123,7 +123,7 @@ __device__ __forceinline__ void post_to_team(const Board& board, Word* mail, u32
     mine.bound = bound;
     Packet packet = pack(mine, epoch);
 #pragma unroll
-    for (u32 i = 0; i < WORDS; ++i) post_global(mail + i * team, packet.word[i]);
+    for (u32 i = 0; i < WORDS; ++i) store_word(mail + i * team, packet.word[i]);
 }
 
 // By warp 0: keeps the offers that may be chosen, those not below the first bound of all.

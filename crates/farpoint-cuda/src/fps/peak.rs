@@ -1,7 +1,7 @@
 //! The peak method: thousands of samples per round (docs/peak.md, docs/development/gpu.md).
 //!
 //! Clouds that fit are held by clusters of blocks (`cluster`). Others: one cooperative launch per batch; each cloud has
-//! a team of blocks. Scratch: 41.6 bytes per point in `f32`, 58.7 in `f64`, and about 1.2 KB per block, for the clouds
+//! a team of blocks. Scratch: 41.6 bytes per point in `f32`, 58.7 in `f64`, and about 3.4 KB per block, for the clouds
 //! that are sampled concurrently.
 
 mod cluster;
@@ -58,7 +58,7 @@ pub(super) struct Args<T> {
 pub(super) struct Tuning {
     team: u32,
     rows: u32,
-    single: u32,
+    early: u32,
     list: u32,
     spread: u32,
     refined: u32,
@@ -67,19 +67,33 @@ pub(super) struct Tuning {
 
 impl Tuning {
     /// For clouds of at most `rows` rows, each by `team` blocks.
-    pub(super) fn new(team: usize, rows: usize, options: &PeakOptions) -> Self {
+    pub(super) fn new<T: CudaScalar>(team: usize, rows: usize, options: &PeakOptions) -> Self {
         // Teams of few blocks search lists slower than they apply points at once.
         let large = team > 32;
         Self {
             team: team as u32,
             rows: rows as u32,
-            single: options.single.unwrap_or(if rows > 1 << 18 || !large { 32 } else { 16 }),
-            list: if large { 700 } else { 200 },
+            early: options
+                .single
+                .unwrap_or(early_samples(team * threads::<T>() as usize / 32, rows)),
+            list: if large { 400 } else { 200 },
             spread: if large { 8_000 } else { 0 },
             refined: u32::from(refines(team, rows)),
             gamma: options.gamma.unwrap_or(DEFAULT_GAMMA),
         }
     }
+}
+
+/// Returns the number of samples that `warps` warps take in rounds, before bands find as many in less time.
+fn early_samples(warps: usize, rows: usize) -> u32 {
+    let samples = if rows <= 1 << 18 {
+        warps / 4
+    } else if rows <= 1 << 24 {
+        warps * 3 / 8
+    } else {
+        warps / 8
+    };
+    samples as u32
 }
 
 /// Proportion of the largest distance above which points are candidates at first.
@@ -111,13 +125,20 @@ impl TeamLayout {
     /// For a card that runs `blocks` blocks concurrently.
     fn new<T: CudaScalar>(blocks: usize, shape: Shape, options: &PeakOptions) -> Self {
         let teams = Teams::new(blocks, shape.clouds, shape.rows, options.team);
-        let header = aligned(128 + 2 * 16 * teams.team);
+        let header = aligned(header_bytes::<T>(teams.team));
         Self { teams, header, arrays: arrays::<T>(shape.rows, teams.team) }
     }
 
     fn bytes(&self) -> usize {
         self.teams.count.saturating_mul(self.header.saturating_add(self.arrays))
     }
+}
+
+/// Bytes of a team's header and mail: two slots of words and a value for each warp (`struct Mail` of
+/// `kernels/peak/state.cuh`).
+pub(super) fn header_bytes<T: CudaScalar>(team: usize) -> usize {
+    let words = if size_of::<T>() == 4 { 2 } else { 3 };
+    128 + 2 * (16 * words + size_of::<T>()) * team * threads::<T>() as usize / 32
 }
 
 /// Bytes of a team's arrays: `place_arrays` of `kernels/peak/state.cuh`.
@@ -251,7 +272,7 @@ unsafe fn start<T: CudaScalar>(
         counters,
         header_stride: layout.header as u64,
         stride: layout.arrays as u64,
-        tuning: Tuning::new(team, shape.rows, options),
+        tuning: Tuning::new::<T>(team, shape.rows, options),
         known: known.map_or(0, |known| known.distances),
         found: known.map_or(0, |known| known.found),
     };
@@ -298,8 +319,9 @@ mod tests {
         let narrow = TeamLayout::new::<f32>(132, shape(1, 1_000_000), &PeakOptions::default());
         let wide = TeamLayout::new::<f64>(132, shape(1, 1_000_000), &PeakOptions::default());
         let bytes_a_point = |layout: TeamLayout| layout.bytes() as f64 / million;
-        assert!((41.6..41.9).contains(&bytes_a_point(narrow)), "{}", bytes_a_point(narrow));
-        assert!((58.6..59.0).contains(&bytes_a_point(wide)), "{}", bytes_a_point(wide));
+        // Of these, 0.45 and 0.4 for 132 blocks.
+        assert!((41.9..42.1).contains(&bytes_a_point(narrow)), "{}", bytes_a_point(narrow));
+        assert!((58.9..59.2).contains(&bytes_a_point(wide)), "{}", bytes_a_point(wide));
     }
 
     #[test]
@@ -350,6 +372,20 @@ mod tests {
     }
 
     #[test]
+    fn early_samples_follow_the_warps() {
+        let early = |team, rows| Tuning::new::<f32>(team, rows, &PeakOptions::default()).early;
+        assert_eq!(
+            [early(132, 124_668), early(132, 1_000_000), early(132, 100_000_000)],
+            [1_056, 1_584, 528]
+        );
+        assert_eq!(early(4, 16_384), 32);
+        assert_eq!(Tuning::new::<f64>(132, 124_668, &PeakOptions::default()).early, 528);
+        let mut given = PeakOptions::default();
+        given.single = Some(7);
+        assert_eq!(Tuning::new::<f32>(132, 124_668, &given).early, 7);
+    }
+
+    #[test]
     fn large_clouds_have_their_own_kernel() {
         assert_eq!([LARGE, LARGE + 1].map(|rows| module::<f32>(3, rows)), ["peak", "peak_large"]);
         assert_eq!(module::<f64>(3, LARGE + 1), "peak");
@@ -365,7 +401,7 @@ mod tests {
         assert_eq!(offset_of!(Args<f64>, headers), 24 + 136);
         assert_eq!(size_of::<Args<f32>>(), 24 + 128 + 40 + 24 + 8 + 16);
         let source = include_str!("../../kernels/peak/peak.cu");
-        let names = "guard batch headers scratch counters header_stride stride team rows single list \
+        let names = "guard batch headers scratch counters header_stride stride team rows early list \
                     spread refined gamma known found";
         assert_eq!(fields(source, "PeakArgs"), names);
     }

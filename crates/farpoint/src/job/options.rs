@@ -135,7 +135,7 @@ options! {
         /// A band is what lies above this times the largest squared distance, in `0.0..1.0`; chosen by
         /// measured rules unless set.
         gamma: Option<f64> = None, "X", Some(DeviceKind::Gpu);
-        /// Samples taken one by one before the first band; chosen by measured rules unless set.
+        /// Samples taken before the first band; chosen by measured rules unless set.
         single: Option<u32> = None, "N", Some(DeviceKind::Gpu);
         /// Blocks that work on one cloud; chosen by measured rules unless set.
         team: Option<u32> = None, "N", Some(DeviceKind::Gpu);

@@ -85,7 +85,7 @@ pub struct Stages {
     pub order: f64,
     /// Sorting the points, unless measured separately, and building the structure over them.
     pub build: f64,
-    /// Samples taken one by one.
+    /// The first samples, taken one by one or, by `peak` on a GPU, in rounds.
     pub single: f64,
     /// Collecting the points of bands and sorting them.
     pub collect: f64,

@@ -107,7 +107,7 @@ impl Offsets {
         let own = at.next_multiple_of(PAGE);
         let upper = 8 * 32 * number * (blocks_of_children(groups.max(1)) - leaves.max(1));
         let counts = 4 * words_of_dealing::<T>() + 4 * 256 * (blocks / parts);
-        let chosen = own + aligned(128 + 2 * 16 * blocks) + counts + upper;
+        let chosen = own + aligned(peak::header_bytes::<T>(blocks)) + counts + upper;
         let (covering, counters) = (chosen + 8, chosen + 16);
         let starts = counters + 8 * peak::COUNTERS;
         let own_stride = (starts + 8 * size.starts - own).next_multiple_of(PAGE);

@@ -253,7 +253,7 @@ fn arguments<T: CudaScalar>(
     let counters = if job.statistics { at(layout.counters) } else { 0 };
     let own_stride = layout.own_stride as u64;
     let copy = layout.points_stride as u64;
-    let tuning = Tuning::new(size.blocks, size.rows, options);
+    let tuning = Tuning::new::<T>(size.blocks, size.rows, options);
     move |guard, part| SpanArgs {
         peak: Args {
             guard,
