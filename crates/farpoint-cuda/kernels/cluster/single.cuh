@@ -2,17 +2,10 @@
 #pragma once
 #include "cluster/room.cuh"
 
-// The first of the lanes' candidates, by value, then row; which lane it is.
-__device__ __forceinline__ u32 first_lane(bits value, u32 row) {
-    bits top = warp_largest(value);
-    u32 least = warp_least(value == top ? row : NONE);
-    return __ffs(__ballot_sync(FULL, value == top && row == least)) - 1;
-}
-
 // Finds the first candidate of a group, of which this lane's point has the distance `t`.
 __device__ __forceinline__ void find_first(const Room& r, Desk& desk, u32 group, real t) {
     bits value = t > (real)0 ? to_bits(t) : 0;
-    u32 who = first_lane(value, r.rows[group * 32 + lane_id()]);
+    u32 who = warp_first(value, r.rows[group * 32 + lane_id()]).lane;
     // All lanes have read what one of them writes.
     __syncwarp();
     if (lane_id() != who) return;
@@ -49,14 +42,14 @@ __device__ __forceinline__ Pick find_next(const Room& r, Desk& desk, u32 turn) {
         bits value = desk.largest[g];
         if (value > mine.value || (value == mine.value && row < mine.row)) mine = {value, row, r.x(at), r.y(at), r.z(at)};
     }
-    if (lane_id() == first_lane(mine.value, mine.row)) desk.picks[warp_id()] = mine;
+    if (lane_id() == warp_first(mine.value, mine.row).lane) desk.picks[warp_id()] = mine;
     __syncthreads();
     const Pick* picks = desk.picks;
     u32 count = warp_count();
     if (r.blocks > 1) {
         if (warp_id() == 0) {
             mine = lane_id() < count ? picks[lane_id()] : Pick{0, NONE, 0, 0, 0};
-            u32 who = first_lane(mine.value, mine.row);
+            u32 who = warp_first(mine.value, mine.row).lane;
             if (lane_id() < r.blocks) *in_block(&desk.mail[turn][r.rank], lane_id()) = picks[who];
         }
         meet(r);
@@ -64,7 +57,7 @@ __device__ __forceinline__ Pick find_next(const Room& r, Desk& desk, u32 turn) {
         count = r.blocks;
     }
     mine = lane_id() < count ? picks[lane_id()] : Pick{0, NONE, 0, 0, 0};
-    return picks[first_lane(mine.value, mine.row)];
+    return picks[warp_first(mine.value, mine.row).lane];
 }
 
 // Applies a sample to the groups that it reaches.

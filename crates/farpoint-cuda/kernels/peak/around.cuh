@@ -90,7 +90,7 @@ __device__ __forceinline__ void look_together(const State& state, Stack stack, c
     real reach = from_bits(warp_largest(part ? to_bits(t) : 0)), least = warp_smallest(part ? t : inf);
     bits floor = to_bits(least);
     auto near = [&](const Children& c, u32 child) {
-        return (c.largest[band.turn][child] >= floor) & (box_gap_of(c, child, box) < reach);
+        return (c.largest[band.turn][child] >= floor) & (boxes_gap(box_of(c, child), box) < reach);
     };
     u32 groups[AT_ONCE], leaves = 0, n;
     begin_search(state.tree, stack, near);
@@ -154,10 +154,5 @@ __device__ __forceinline__ void examine_together(const State& state, Stack stack
         member.in = !done && member.t > band.beta;
     }
     u32 all = append_accepted(state, member.site, t, done);
-    if (band.spread) {
-        for (; all; all &= all - 1) {
-            u32 who = __ffs(all) - 1;
-            spread<HIGH>(state, stack, broadcast(member.site, who), __shfl_sync(FULL, t, who), band);
-        }
-    }
+    if (band.spread) spread_all<HIGH>(state, stack, member.site, t, all, band);
 }

@@ -25,6 +25,16 @@ struct Member {
     bool in;       // whether it is undecided
 };
 
+// The point of a band with this number, if it is below `end`.
+__device__ __forceinline__ Member load_member(const State& state, u32 k, u32 end) {
+    Member member;
+    member.site = site(state.points, member_at(state, min(k, end - 1)));
+    member.witness = state.witness[member.site.at];
+    member.t = load_shared_word(&state.points.distance[member.site.at]);
+    member.in = k < end && member.t > (real)0;
+    return member;
+}
+
 // Applies an accepted point to the points of the band around that come after it.
 template <bool HIGH>
 __device__ __noinline__ void spread(const State& state, Stack stack, const Site& point, real t, const Band& band) {
@@ -47,6 +57,15 @@ __device__ __noinline__ void spread(const State& state, Stack stack, const Site&
                 lower_shared_word(&points.distance[at], distances[k]);
             }
         }
+    }
+}
+
+// Applies accepted points that lanes have, one after another.
+template <bool HIGH>
+__device__ __forceinline__ void spread_all(const State& state, Stack stack, const Site& site, real t, u32 lanes, const Band& band) {
+    for (; lanes; lanes &= lanes - 1) {
+        u32 who = __ffs(lanes) - 1;
+        spread<HIGH>(state, stack, broadcast(site, who), __shfl_sync(FULL, t, who), band);
     }
 }
 
@@ -82,20 +101,12 @@ __device__ __forceinline__ u32 append_accepted(const State& state, const Site& s
     return all;
 }
 
-// The lower bound of the squared distance between a child's box and another box.
-__device__ __forceinline__ real box_gap_of(const Children& c, u32 child, const Box& box) {
-    real gx = larger(larger(c.low[0][child] - box.high[0], box.low[0] - c.high[0][child]), (real)0);
-    real gy = larger(larger(c.low[1][child] - box.high[1], box.low[1] - c.high[1][child]), (real)0);
-    real gz = larger(larger(c.low[2][child] - box.high[2], box.low[2] - c.high[2][child]), (real)0);
-    return (gx * gx + gy * gy) + gz * gz;
-}
-
 // Of the lanes of a warp with `left`: those near the first of them, so that their box is not much larger than what
 // they search.
 __device__ __forceinline__ bool is_near_first(const Member& member, bool left) {
     u32 first = max(__ffs(__ballot_sync(FULL, left)), 1) - 1;
     real x = __shfl_sync(FULL, member.site.x, first), y = __shfl_sync(FULL, member.site.y, first), z = __shfl_sync(FULL, member.site.z, first);
-    real close = 16 * __shfl_sync(FULL, member.t, first);
+    real close = 36 * __shfl_sync(FULL, member.t, first);
     return left && ((threadIdx.x & 31) == first || squared(member.site.x, member.site.y, member.site.z, x, y, z) < close);
 }
 
@@ -104,4 +115,10 @@ __device__ __forceinline__ Box box_around(const Member& member, bool part) {
     real inf = infinity();
     return warp_box({{part ? member.site.x : inf, part ? member.site.y : inf, part ? member.site.z : inf},
                      {part ? member.site.x : -inf, part ? member.site.y : -inf, part ? member.site.z : -inf}});
+}
+
+// Whether this warp is to give up. A call, so that it has registers of its own.
+__device__ __noinline__ bool waits_too_long(const State& state) {
+    Wait& wait = *(Wait*)state.waits[threadIdx.x >> 5];
+    return wait.look(*state.guard, &state.header->raised, FOR_DECISIONS, state.accepted.count);
 }

@@ -66,10 +66,8 @@ __device__ __forceinline__ void choose(const State& state, EarlyShared& shared) 
 
 // The first of the lanes' picks, in every lane.
 __device__ __forceinline__ Pick warp_pick(const Pick& mine) {
-    bits value = warp_largest(mine.value);
-    u32 row = warp_least(mine.value == value ? mine.row : NONE);
-    u32 who = __ffs(__ballot_sync(FULL, mine.value == value && mine.row == row)) - 1;
-    return {value, row, __shfl_sync(FULL, mine.at, who)};
+    FirstLane first = warp_first(mine.value, mine.row);
+    return {first.value, first.row, __shfl_sync(FULL, mine.at, first.lane)};
 }
 
 // Finds the first candidate of a group, which comes back.

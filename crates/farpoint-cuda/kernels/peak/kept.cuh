@@ -3,13 +3,13 @@
 #pragma once
 #include "peak/band.cuh"
 
-constexpr u32 KEPT = 2;                     // points around that a lane keeps
+constexpr u32 KEPT = 4;                     // points around that a lane keeps
 constexpr u32 KEPT_AT = STACK - 32 * KEPT;  // where they wait in the stack's memory, above what searches use
 
 // Lists all undecided and accepted points of the band within the distance of any of a warp's points, those that
-// come after included: they may come before once the distance is lower. False: too many.
+// come after included: they may come before once the distance is lower. Returns how many, or NONE: too many.
 template <bool HIGH>
-__device__ __forceinline__ bool list_around(const State& state, Stack stack, const Member& member, const Band& band, u32 kept[KEPT]) {
+__device__ __forceinline__ u32 list_around(const State& state, Stack stack, const Member& member, const Band& band) {
     const Points& points = state.points;
     const real* words_at = in_global(points.distance);
     u32 lane = threadIdx.x & 31, n = 0, leaves = 0;
@@ -21,7 +21,7 @@ __device__ __forceinline__ bool list_around(const State& state, Stack stack, con
         Box box = box_around(member, part);
         real reach = from_bits(warp_largest(part ? to_bits(member.t) : 0));
         auto near = [&](const Children& c, u32 child) {
-            return (c.largest[band.turn][child] > floor) & (box_gap_of(c, child, box) < reach);
+            return (c.largest[band.turn][child] > floor) & (boxes_gap(box_of(c, child), box) < reach);
         };
         u32 groups[AT_ONCE], some;
         begin_search(state.tree, stack, near);
@@ -39,56 +39,122 @@ __device__ __forceinline__ bool list_around(const State& state, Stack stack, con
                 bool counts = size > band.beta && size <= band.top && gap_to(box, others[k].x, others[k].y, others[k].z) < reach;
                 u32 hits = __ballot_sync(FULL, counts), place = n + __popc(hits & ((1u << lane) - 1u));
                 n += __popc(hits);
-                if (n > 32 * KEPT) return false;
+                if (n > 32 * KEPT) return NONE;
                 if (counts) stack.nodes[KEPT_AT + place] = groups[k] * 32 + lane;
             }
         }
     }
     __syncwarp();
-    for (u32 k = 0; k < KEPT; ++k) kept[k] = k * 32 + lane < n ? stack.nodes[KEPT_AT + k * 32 + lane] : NONE;
     count(state, SEARCHES, 1);
     count(state, LEAVES, leaves);
-    __syncwarp();
-    return true;
+    return n;
 }
 
-// One look at the points around those of a warp: each is lowered, accepted, or waits.
-template <bool HIGH>
-__device__ __forceinline__ void look_at_kept(const State& state, Member& member, const Band& band, u32 kept[KEPT]) {
-    const Points& points = state.points;
-    real* own = &points.distance[member.site.at];
-    real words[KEPT];
-    for (u32 k = 0; k < KEPT; ++k) words[k] = kept[k] != NONE ? load_shared_word(&points.distance[kept[k]]) : -(real)0;
-    real t = member.in ? load_shared_word(own) : (real)0, lowered = t;
-    bool blocked = false;
+// The points around those of a warp, by lane.
+struct Kept {
+    u32 at[KEPT];      // NONE: none, or none that matters any more
+    real words[KEPT];  // their distances when last looked at, as the array has them
+};
+
+// Looks at them again; whether any has changed comes back.
+__device__ __forceinline__ bool look_again(const Points& points, Kept& kept) {
+    bool changed = false;
     for (u32 k = 0; k < KEPT; ++k) {
-        real size = words[k] < (real)0 ? -words[k] : words[k];
-        bool counts = size > band.beta && size <= band.top;
-        if (!counts) kept[k] = NONE;
-        u32 rest = __ballot_sync(FULL, counts);
-        if (rest == 0) continue;
-        Site other = site(points, counts ? kept[k] : 0);
-        for (; rest; rest &= rest - 1) {
-            u32 who = __ffs(rest) - 1;
-            Site there = broadcast(other, who);
-            real word = __shfl_sync(FULL, words[k], who);
-            bool taken = word < (real)0;
-            real value = taken ? -word : word, d = site_distance<HIGH>(state.cloud, member.site, there);
-            if (!(d < t && comes_before(value, there.row, t, member.site.row))) continue;
-            if (taken) lowered = smaller(lowered, d);
-            else blocked = true;
-        }
+        // What is accepted stays so.
+        if (kept.at[k] == NONE || kept.words[k] < (real)0) continue;
+        real word = load_shared_word(&points.distance[kept.at[k]]);
+        changed |= word != kept.words[k];
+        kept.words[k] = word;
     }
-    bool done = false;
+    return changed;
+}
+
+// What a look finds for a lane's point: its distance, and whether an undecided point stands before it.
+struct Finding {
+    real t;
+    bool blocked;
+};
+
+// Compares a warp's points, of distances `t`, with those around.
+template <bool HIGH>
+__device__ __forceinline__ Finding compare_kept(const State& state, const Member& member, real t, const Band& band, Kept& kept) {
+    Site others[KEPT];
+    bool near[KEPT];
+    for (u32 k = 0; k < KEPT; ++k) {
+        real size = kept.words[k] < (real)0 ? -kept.words[k] : kept.words[k];
+        if (!(size > band.beta && size <= band.top)) kept.at[k] = NONE;
+        others[k] = site(state.points, kept.at[k] != NONE ? kept.at[k] : 0);
+        near[k] = false;
+    }
+    Finding finding = {t, false};
+    for (u32 rest = __ballot_sync(FULL, member.in); rest; rest &= rest - 1) {
+        u32 who = __ffs(rest) - 1;
+        Site mine = broadcast(member.site, who);
+        real most = __shfl_sync(FULL, t, who), low = most;
+        bool blocked = false;
+        for (u32 k = 0; k < KEPT; ++k) {
+            bool taken = kept.words[k] < (real)0;
+            real value = taken ? -kept.words[k] : kept.words[k], d = site_distance<HIGH>(state.cloud, mine, others[k]);
+            near[k] |= d < most;
+            bool before = kept.at[k] != NONE && d < most && comes_before(value, others[k].row, most, mine.row);
+            if (before && taken) low = smaller(low, d);
+            blocked |= before && !taken;
+        }
+        if (__any_sync(FULL, low < most)) low = warp_smallest(low);
+        blocked = __any_sync(FULL, blocked);
+        if ((threadIdx.x & 31) == who) finding = {low, blocked};
+    }
+    // Distances only fall: what is near none now never is.
+    for (u32 k = 0; k < KEPT; ++k) {
+        if (!near[k]) kept.at[k] = NONE;
+    }
+    return finding;
+}
+
+// One look: each of a warp's points is lowered, accepted, or waits.
+template <bool HIGH>
+__device__ __forceinline__ void look_at_kept(const State& state, Stack stack, Member& member, const Band& band, Kept& kept) {
+    real* own = &state.points.distance[member.site.at];
+    real t = member.in ? load_shared_word(own) : (real)0;
+    bool changed = look_again(state.points, kept) || (member.in && t != member.t), done = false;
+    if (!__any_sync(FULL, changed)) return;
+    Finding finding = compare_kept<HIGH>(state, member, t, band, kept);
     if (member.in) {
-        if (lowered < t) lower_shared_word(own, lowered), t = lowered;
-        else if (!blocked && t > band.beta) {
-            real found = swap_shared_word(own, t, -t);
-            done = found == t;
-            if (!done) t = found;
-        }
-        member.t = t;
-        member.in = !done && t > band.beta;
+        real now = t;
+        if (finding.t < t) lower_shared_word(own, now = finding.t);
+        else if (!finding.blocked && t > band.beta) now = swap_shared_word(own, t, -t), done = now == t;
+        member.in = !done && now > band.beta;
     }
-    append_accepted(state, member.site, t, done);
+    // What it was compared at: at another distance it is compared anew.
+    member.t = t;
+    u32 all = append_accepted(state, member.site, t, done);
+    // Relaxed: a warp that is seen too late only searches more often.
+    if (all == 0 || !band.spread || !__any_sync(FULL, load_relaxed(&header_of(state, own_part(state))->overfull[band.turn]) != 0)) return;
+    spread_all<HIGH>(state, stack, member.site, t, all, band);
+}
+
+enum Ending { OVERFULL, DONE, LOST };
+
+// Decides points `begin..end` of a band. OVERFULL: too many are around, and none is decided. LOST: the warp has given up.
+template <bool HIGH>
+__device__ __forceinline__ Ending solve_kept(const State& state, Stack stack, const Band& band, u32 begin, u32 end) {
+    u32 lane = threadIdx.x & 31;
+    Member member = load_member(state, begin + lane, end);
+    u32 found = list_around<HIGH>(state, stack, member, band);
+    if (found == NONE) {
+        if (lane < copies(state)) store_relaxed(&header_of(state, lane)->overfull[band.turn], 1);
+        return OVERFULL;
+    }
+    Kept kept;
+    for (u32 k = 0; k < KEPT; ++k) {
+        kept.at[k] = k * 32 + lane < found ? stack.nodes[KEPT_AT + k * 32 + lane] : NONE;
+        kept.words[k] = 0;
+    }
+    __syncwarp();
+    Wait& wait = *(Wait*)state.waits[threadIdx.x >> 5];
+    while (__any_sync(FULL, member.in)) {
+        look_at_kept<HIGH>(state, stack, member, band, kept);
+        if (__any_sync(FULL, lane == 0 && ++wait.polls % OFTEN == 0 && waits_too_long(state))) return LOST;
+    }
+    return DONE;
 }

@@ -11,6 +11,8 @@ __device__ __forceinline__ Header* header_of(const State& state, u32 part) {
     return (Header*)((u8*)state.header + part * state.span.stride);
 }
 
+__device__ __forceinline__ u32 own_part(const State& state) { return state.span.part; }
+
 // Whose part a position is in.
 __device__ __forceinline__ u32 owner_of(const State& state, u32 at) {
     u32 part = 0;
@@ -178,6 +180,7 @@ typedef const u32* Positions;
 __device__ __forceinline__ u32 share_of_points(const State&) { return 0; }
 __device__ __forceinline__ u32 share_of_groups(const State&) { return 0; }
 __device__ __forceinline__ u32 copies(const State&) { return 1; }
+__device__ __forceinline__ u32 own_part(const State&) { return 0; }
 __device__ __forceinline__ Header* header_of(const State& state, u32) { return state.header; }
 __device__ __forceinline__ Children* copy_of(const State&, Children* nodes, u32) { return nodes; }
 __device__ __forceinline__ u32 place_accepted(const State& state, u32) { return atomicAdd(state.accepted.count, 1u); }

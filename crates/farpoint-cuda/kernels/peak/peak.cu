@@ -23,6 +23,7 @@
 
 constexpr u32 FEW_STARTS = 4;    // start points that are looked for in all rows
 constexpr u32 SPREAD_SHARE = 4;  // points of a band for each that it may accept, from which on these are applied at once
+constexpr u32 KEPT_SHARE = 12;   // and up to which warps keep what is around their points
 constexpr u32 MANY_ROWS = 1 << 18;
 
 struct PeakArgs {
@@ -169,8 +170,8 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         bool scattered = false;
         if (points > 0) {
             if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
-            // Where several points of a band are left for each that will be accepted, lists would be too long.
-            bool kept = !listed && points <= 4 * (total - last);
+            // Where many points of a band are left for each that will be accepted, lists would be too long.
+            bool kept = !listed && points <= KEPT_SHARE * (total - last);
             Band band = {beta, turn, points, *maximum, listed ? from : NONE, !listed && spreads(args, total - last, points), kept};
             bool lost = solve_band<HIGH, LARGE>(state, team, stack, band);
             team.sync(lost);

@@ -104,14 +104,6 @@ __device__ __forceinline__ void visit(const State& state, Stack stack, Member& m
     }
 }
 
-__device__ __forceinline__ Member load_member(const State& state, u32 k, u32 end) {
-    Member member;
-    member.site = site(state.points, member_at(state, min(k, end - 1)));
-    member.witness = state.witness[member.site.at];
-    member.in = k < end && load_shared_word(&state.points.distance[member.site.at]) > (real)0;
-    return member;
-}
-
 constexpr u32 POLLED_EVERY = 300;  // cycles between two looks of a block at the number of accepted points
 
 // The length of the list of accepted points, as a warp of this block has read it not long ago.
@@ -125,12 +117,6 @@ __device__ __forceinline__ u32 poll_count(const State& state) {
         *polled = known;
     }
     return known;
-}
-
-// Whether this warp is to give up. A call, so that it has registers of its own.
-__device__ __noinline__ bool waits_too_long(const State& state) {
-    Wait& wait = *(Wait*)state.waits[threadIdx.x >> 5];
-    return wait.look(*state.guard, &state.header->raised, FOR_DECISIONS, state.accepted.count);
 }
 
 // Decides every point of a band. Warps take points that follow each other in the band, which
@@ -157,17 +143,8 @@ __device__ bool solve_band(const State& state, const Team& team, Stack stack, co
     Wait& wait = *(Wait*)state.waits[threadIdx.x >> 5];
     if (lane == 0) wait = Wait();
     if (band.kept && again && each <= 32 && 31 * state.tree.height + 1 <= KEPT_AT) {
-        u32 kept[KEPT];
-        member = load_member(state, begin + lane, end);
-        member.t = member.in ? load_shared_word(&state.points.distance[member.site.at]) : (real)0;
-        if (list_around<HIGH>(state, stack, member, band, kept)) {
-            while (again) {
-                look_at_kept<HIGH>(state, member, band, kept);
-                again = __any_sync(FULL, member.in);
-                if (__any_sync(FULL, again && lane == 0 && ++wait.polls % OFTEN == 0 && waits_too_long(state))) return true;
-            }
-            return false;
-        }
+        Ending ending = solve_kept<HIGH>(state, stack, band, begin, end);
+        if (ending != OVERFULL) return ending == LOST;
     }
     while (again) {
         again = false;

@@ -19,7 +19,8 @@ struct Header {
     u32 raised;   // whether one of the team has given up
     u32 met[2];   // arrivals at the barriers of a part (deal.cuh), for each use
     u32 dealt[2]; // elements dealt to the part
-    u32 pad[23];
+    u32 overfull[2];  // whether warps have more around their points than they can list, by turns
+    u32 pad[21];
     // Then two slots of mail per warp.
 };
 

@@ -279,7 +279,7 @@ __device__ void scatter(const State& state, const Team& team, Stack stack, Posit
 
 // Makes a copy of the upper levels' maxima, and the count of the band, ready for the next refresh.
 __device__ inline void clear_turn(const State& state, const Team& team, u32 turn) {
-    if (team.part_thread() == 0) header_of(state, team.part)->band[turn] = 0;
+    if (team.part_thread() == 0) header_of(state, team.part)->band[turn] = header_of(state, team.part)->overfull[turn] = 0;
     for (u32 l = 2; l < state.tree.height; ++l) {
         const Level& level = state.tree.levels[l];
         for (u32 node = team.part_thread(); node < level.count; node += team.part_threads()) level.blocks[node >> 5].largest[turn][node & 31] = 0;

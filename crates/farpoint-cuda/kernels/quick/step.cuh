@@ -21,10 +21,9 @@ __device__ __forceinline__ real value_of(bits key) { return key ? from_bits(key 
 
 // The first of the lanes' choices, in every lane; the bucket is not that of a row if nothing is left.
 __device__ __forceinline__ Choice warp_choice(Choice mine, u32* who) {
-    bits key = warp_largest(mine.key);
-    u32 row = warp_least(mine.key == key ? mine.row : NONE);
-    *who = __ffs(__ballot_sync(FULL, mine.key == key && mine.row == row)) - 1;
-    return {key, row, __shfl_sync(FULL, mine.bucket, *who)};
+    FirstLane first = warp_first(mine.key, mine.row);
+    *who = first.lane;
+    return {first.value, first.row, __shfl_sync(FULL, mine.bucket, first.lane)};
 }
 
 // What is chosen, or would be next.

@@ -46,31 +46,8 @@ __device__ __forceinline__ u32 lanes_below() {
 // Whether this lane is one of some.
 __device__ __forceinline__ bool is_among(u32 lanes) { return lanes >> (threadIdx.x & 31) & 1; }
 
-// This lane, asked for anew each time: what follows from it is not kept in registers through loops.
-__device__ __forceinline__ u32 lane_here() {
-    u32 lane;
-    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-    return lane;
-}
-
 __device__ __forceinline__ u32 smaller(u32 a, u32 b) { return min(a, b); }
 __device__ __forceinline__ u32 larger(u32 a, u32 b) { return max(a, b); }
-
-// The lanes' numbers in ascending order (bitonic sort). Of equal ones it does not matter which is which.
-template <typename Number>
-__device__ __forceinline__ Number sort_numbers(Number mine) {
-    u32 lane = lane_here();
-#pragma unroll
-    for (u32 run = 2; run <= 32; run <<= 1) {
-#pragma unroll
-        for (u32 step = run >> 1; step > 0; step >>= 1) {
-            Number other = __shfl_xor_sync(FULL, mine, step);
-            bool keep_less = ((lane & run) == 0) == ((lane & step) == 0);
-            mine = (other < mine) == keep_less ? other : mine;
-        }
-    }
-    return mine;
-}
 
 // Candidates a warp has room for: as many as are kept when there are too many, and a group more.
 constexpr u32 ROOM = 64;
@@ -132,7 +109,7 @@ __device__ __noinline__ Last<BY_INDEX> keep_best(Candidates& all, u32 count, u32
     real d[2] = {all.distance[lane], all.distance[lane + 32]};
     u32 row[2] = {all.row[lane], all.row[lane + 32]}, there[2];
     Number mine[2] = {Order::of(all)[lane], here[1] ? Order::of(all)[lane + 32] : Order::last()};
-    Number low = sort_numbers(mine[0]), high = sort_numbers(mine[1]);
+    Number low = sort_lanes(mine[0]), high = sort_lanes(mine[1]);
     // The first of two ascending runs are the lesser of what lies opposite.
     Number opposite = __shfl_sync(FULL, high, (wanted - 1 - lane) & 31);
     Number last = Order::largest(lane < wanted ? smaller(low, opposite) : (Number)0);
@@ -214,7 +191,7 @@ struct List {
     __device__ __forceinline__ u32 start(real d, u32 lanes) {
         fresh = false;
         if (__popc(lanes) < wanted) return FULL;
-        real sorted = sort_numbers(is_among(lanes) ? d : infinity());
+        real sorted = sort_lanes(is_among(lanes) ? d : infinity());
         limit = smaller(limit, __shfl_sync(FULL, sorted, wanted - 1));
         return __ballot_sync(FULL, d <= limit);
     }

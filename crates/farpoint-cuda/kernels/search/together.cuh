@@ -12,8 +12,8 @@ constexpr u32 LANES = 32 / TOGETHER;   // of a row
 constexpr u32 POINTS = 32 / LANES;     // of a group, by lane
 static_assert(POINTS == 4, "as many as are read at a time");
 
-// Of a row, one after another, as words of keys: the BEST so far, then candidates that wait until there are BEST of them; fewer than
-// that, and those of a group.
+// Of a row, one after another, as words of keys: the BEST so far, then candidates that wait until there are BEST of
+// them; fewer than that, and those of a group.
 template <u32 BEST>
 struct Numbers {
     u64 of[2 * BEST - 1 + 32];

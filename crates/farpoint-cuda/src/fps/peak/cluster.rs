@@ -13,6 +13,9 @@ use farpoint::PeakOptions;
 /// Rows of the largest cloud: the kernel numbers them by 16 bits.
 const MAX_ROWS: usize = 1 << 16;
 
+/// Fewest rows for each cloud, and once more, from which on few clouds are sampled sooner by all blocks of the device.
+const MIN_ROWS_FOR_TEAMS: usize = 12_000;
+
 /// Fewest rows that justify one block of several.
 const MIN_ROWS_PER_BLOCK: usize = 1_024;
 
@@ -88,7 +91,7 @@ impl Plan {
     ) -> Result<Option<Self>, Error> {
         let card = gpu.properties();
         let Shape { clouds, rows, dims, .. } = shape;
-        if !card.clusters || dims > 3 || rows == 0 || rows > MAX_ROWS || options.team.is_some() {
+        if !card.clusters || dims > 3 || options.team.is_some() || !suits(clouds, rows) {
             return Ok(None);
         }
         let share = card.multiprocessors as usize / clouds.max(1);
@@ -175,6 +178,11 @@ impl Plan {
     }
 }
 
+/// Returns whether clouds of so many rows fit, and are sampled sooner than by teams of all blocks.
+fn suits(clouds: usize, rows: usize) -> bool {
+    (1..=MAX_ROWS).contains(&rows) && rows < MIN_ROWS_FOR_TEAMS.saturating_mul(clouds + 1)
+}
+
 /// Bytes of dynamic shared memory that a block may have: beside `struct Desk` of `kernels/cluster/room.cuh`.
 fn available<T>(card: &Properties) -> Option<usize> {
     let desk = if size_of::<T>() == 4 { 31 << 10 } else { 37 << 10 };
@@ -216,6 +224,12 @@ mod tests {
         assert_eq!(sizes::<f64>(24_000), [16, 12, 8, 6]);
         assert_eq!(sizes::<f32>(MAX_ROWS), [16, 12, 8]);
         assert_eq!(sizes::<f64>(MAX_ROWS), [16]);
+    }
+
+    #[test]
+    fn few_large_clouds_are_left_to_teams() {
+        assert!(suits(1, 16_384) && suits(2, 30_000) && suits(8, MAX_ROWS));
+        assert!(!suits(1, 24_000) && !suits(2, 40_000) && !suits(8, MAX_ROWS + 1) && !suits(1, 0));
     }
 
     #[test]
