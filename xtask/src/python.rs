@@ -217,7 +217,8 @@ pub(crate) fn build(venv: &Venv) -> Result<PathBuf> {
         fs::remove_dir_all(folder)?;
     }
     let mut command = venv.tool("python");
-    command.args(["-m", "maturin", "build", "--release", "--quiet", "--interpreter"]);
+    command
+        .args("-m maturin build --release --quiet --compression-level 9 --interpreter".split(' '));
     run(command.arg(venv.tool("python").get_program()).arg("--out").arg(folder))?;
     files(folder, |name| name.ends_with(".whl"))?.pop().context("maturin has left no wheel")
 }

@@ -1,5 +1,6 @@
 // What is in the way of a warp's points, found once: all points of the band around them are listed, and then
-// looked at again and again, until the warp's are decided. No tree is walked, and nobody is told what was accepted.
+// looked at again and again, until the warp's are decided. No tree is walked, and nobody is told what was accepted, unless
+// some warp has more around its points than it can list.
 #pragma once
 #include "peak/band.cuh"
 
