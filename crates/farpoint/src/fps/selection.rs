@@ -210,7 +210,7 @@ fn sort<K: Ord + Copy + Send + Sync>(
         let mut piece = Buffer::with_capacity(runs.iter().map(Range::len).sum());
         runs.iter().for_each(|run| piece.extend_from_slice(&keys[run.clone()]));
         if runs.len() > 1 {
-            // Not a stable sort, which would merge the runs: it aborts where it gets no memory for that.
+            // A stable sort would merge the runs, but aborts the process if it gets no memory for that.
             piece.sort_unstable();
         }
         // SAFETY: pieces are different places of the keys in order, and all together are all of them.

@@ -13,7 +13,7 @@ use farpoint::PeakOptions;
 /// Rows of the largest cloud: the kernel numbers them by 16 bits.
 const MAX_ROWS: usize = 1 << 16;
 
-/// Fewest rows for each cloud, and once more, from which on few clouds are sampled sooner by all blocks of the device.
+/// Rows of each cloud, divided by one more than the number of clouds, from which on teams of all blocks are faster.
 const MIN_ROWS_FOR_TEAMS: usize = 12_000;
 
 /// Fewest rows that justify one block of several.
