@@ -2,6 +2,7 @@
 //! is built in seconds; everything heavy happens in the commands it starts.
 
 mod arm;
+mod budget;
 mod circles;
 mod cpp;
 mod documents;
@@ -49,8 +50,6 @@ Usage: cargo xtask <task>
   header                write the C header, and the description of the interface that it is compared with
   licenses              write THIRD-PARTY.txt, the licenses of what farpoint's binaries contain
   site                  build the documentation site into target/site/html, check its links
-  sizes                 build the command in release mode from nothing, and record what it takes in
-                        xtask/release-build.txt
   viewer                build the script of the page that `farpoint view` writes
   publish --dry-run     package all crates for crates.io and build the packages; without
                         --dry-run: upload them
@@ -87,7 +86,6 @@ fn run() -> Result<()> {
         "header" if rest.is_empty() => native::write(),
         "licenses" if rest.is_empty() => notices::write(),
         "site" if rest.is_empty() => site::task(),
-        "sizes" if rest.is_empty() => sizes::write(),
         "viewer" if rest.is_empty() => viewer::write(),
         "publish" => publish::task(&rest),
         "lab" => tasks::lab(&rest),
@@ -97,7 +95,7 @@ fn run() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        "golden" | "header" | "kernels" | "licenses" | "site" | "sizes" | "viewer" => {
+        "golden" | "header" | "kernels" | "licenses" | "site" | "viewer" => {
             bail!("'{task}' does not take {rest:?}\n\n{HELP}")
         }
         _ => bail!("there is no task '{task}'\n\n{HELP}"),

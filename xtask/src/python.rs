@@ -3,13 +3,14 @@
 //! Environments are kept under `target/python-test` and created anew only when they are damaged, since
 //! PyTorch is large. It is tested on its CPU path. Skipped tests are reported.
 
+use crate::budget::Budget;
 use crate::process::{
     build_as_tests, copy, files, output, run, target_folder, works, workspace_version,
 };
 use crate::report::run_tests;
 use crate::tasks;
 use crate::venv::Venv;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,6 +42,13 @@ import ray
 ray.init(num_cpus=1, include_dashboard=False)
 assert ray.get(ray.remote(lambda: 7).remote(), timeout=60) == 7
 ray.shutdown()
+";
+/// Prints how long the import takes, as a multiple of NumPy's, which it contains: the best of several processes.
+const IMPORTS: &str = "\
+import subprocess, sys
+code = 'import time; a = time.perf_counter(); import numpy; b = time.perf_counter(); import farpoint; \
+print((time.perf_counter() - b) / (b - a))'
+print(min(float(subprocess.check_output([sys.executable, '-c', code])) for _ in range(9)))
 ";
 /// Checks that the wheel has the licenses of its contents.
 const HOLDS_NOTICES: &str = "\
@@ -87,6 +95,10 @@ pub(crate) fn test_core() -> Result<Vec<String>> {
         Err(obstacle) => return Ok(vec![format!("{obstacle:#}")]),
     };
     install_wheel(&venv, &pack(&venv)?)?;
+    let import = output(venv.tool("python").args(["-c", IMPORTS]))?.trim().parse()?;
+    if let Some(problem) = Budget::read()?.compare("work", "import", import) {
+        bail!(problem);
+    }
     pytest(&venv, "NumPy alone", &files_of(CORE))
 }
 

@@ -4,8 +4,8 @@ use crate::limits::{cpu_seconds, within};
 use crate::process::{cargo, files, run as run_command, works};
 use crate::report::{THOROUGH, run_tests};
 use crate::{
-    arm, circles, cpp, documents, fuzz, kernels, licenses, native, openings, publish, python,
-    readers, sanitize, site, sizes, tasks, toolchains, viewer, workflows,
+    arm, budget, circles, cpp, documents, fuzz, kernels, licenses, native, openings, publish,
+    python, readers, sanitize, site, sizes, tasks, toolchains, viewer, workflows,
 };
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
@@ -47,9 +47,10 @@ const SCRIPTS: [&str; 3] = ["lab/peers", "lab/python", "lab/segmentation/scripts
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 30] = [
+const STEPS: [Step; 31] = [
     step(Part::Both, 120, "format", format),
     step(Part::Both, 60, "documents", documents::check),
+    step(Part::Both, 60, "budget", budget::check),
     step(Part::Both, 60, "circles", circles::check),
     // Downloads all packages.
     step(Part::Both, 300, "licenses", licenses::check),
