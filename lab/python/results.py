@@ -78,7 +78,7 @@ CALLS = {
     "gather": (["values", "indices"], farpoint.gather),
     "gather_max": (["values", "indices"], farpoint.gather_max),
     "interpolate": (["values", "indices", "weights"], farpoint.interpolate),
-    "inverse_distance_weights": (["weights"], farpoint.inverse_distance_weights),
+    "inverse_distance_weights": (["weights"], lambda w: farpoint.inverse_distance_weights(w, squared=True)),
     "quality": (["points"], lambda p: farpoint.quality(p, farpoint.sample(p, FEW))),
     "Index.knn": (["points", "few"], lambda p, f: farpoint.Index(p).knn(f, K)),
     "Index.nearest": (["points", "few"], lambda p, f: farpoint.Index(p).nearest(f)),
