@@ -4,12 +4,12 @@
     build.py NVRTC_FOLDER PTXAS OUT_FOLDER [NAME..] [--cache FOLDER]
 
 NVRTC_FOLDER holds libnvrtc.so.12 and its builtins, PTXAS is NVIDIA's assembler; `cargo xtask
-kernels` fetches both from PyPI and calls this script. Every FOLDER/NAME.cu below this script is the
-module NAME and becomes
+kernels` fetches both from PyPI and calls this script. Every FOLDER/NAME.cu below this script, or below the
+folder that FARPOINT_KERNELS names, is the module NAME and becomes
 
     OUT_FOLDER/NAME.PRECISION.compute_XX.ptx   and   OUT_FOLDER/NAME.PRECISION.sm_XX.cubin
 
-Kernels include headers by their path from here, such as "common/batch.cuh". Machine code is
+Kernels include headers by their path from there or from here, such as "common/batch.cuh". Machine code is
 assembled from these PTX files, so that both do the same operations in the same order. With --cache,
 what was assembled from the same PTX before is taken from there.
 """
@@ -29,6 +29,8 @@ import sys
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
+#: Folder of the modules, which may use the headers here.
+OWN = pathlib.Path(os.environ.get("FARPOINT_KERNELS", HERE)).resolve()
 PRECISIONS = {"f32": [], "f64": ["-DFARPOINT_F64"]}
 
 #: Virtual architectures of the PTX, the fallback for cards without machine code of their own. No
@@ -60,7 +62,7 @@ OPTIONS = ["--fmad=false", "--std=c++17"]
 def modules():
     """The source of every module, by the module's name."""
     found = {}
-    for path in sorted(HERE.glob("*/*.cu")):
+    for path in sorted(OWN.glob("*/*.cu")):
         if path.stem in found:
             raise RuntimeError(f"{path} and {found[path.stem]}: two modules of the same name")
         found[path.stem] = path
@@ -88,12 +90,13 @@ def steps(name):
 
 
 def sources(path):
-    """A file and all that it includes, by their paths from here, with line ends of one kind."""
-    found, waiting = {}, [path.relative_to(HERE).as_posix()]
+    """A file and all that it includes, by their paths, with line ends of one kind."""
+    found, waiting = {}, [path.relative_to(OWN).as_posix()]
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found[name] = (HERE / name).read_text(encoding="utf-8")
+            own = OWN / name
+            found[name] = (own if own.exists() else HERE / name).read_text(encoding="utf-8")
             waiting += re.findall(r'^\s*#\s*include\s*"(.*)"', found[name], re.MULTILINE)
     return found
 
@@ -132,11 +135,9 @@ def text(nvrtc, program, size, get):
 def compile_one(folder, path, options):
     """PTX of one file."""
     nvrtc = load(folder)
-    headers = sorted(HERE.glob("*/*.cu*"))
-    sources = (ctypes.c_char_p * len(headers))(*[h.read_bytes() for h in headers])
-    names = (ctypes.c_char_p * len(headers))(
-        *[h.relative_to(HERE).as_posix().encode() for h in headers]
-    )
+    headers = {h.relative_to(root).as_posix(): h for root in (HERE, OWN) for h in sorted(root.glob("*/*.cu*"))}
+    sources = (ctypes.c_char_p * len(headers))(*[h.read_bytes() for h in headers.values()])
+    names = (ctypes.c_char_p * len(headers))(*[name.encode() for name in headers])
     program = ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(
         ctypes.byref(program), path.read_bytes(), path.name.encode(), len(headers), sources, names

@@ -6,7 +6,7 @@
 use lzma_rust2::LzmaReader;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Built without its kernels, the crate reports that there is no GPU before it looks for one.
 static BYTES: &[u8] =
@@ -44,6 +44,23 @@ pub(crate) struct Code {
 pub(crate) fn codes() -> &'static [Code] {
     static CODES: OnceLock<Vec<Code>> = OnceLock::new();
     CODES.get_or_init(|| read(BYTES).expect("the archive is the one that the tests read"))
+}
+
+/// Archives of other crates.
+static ADDED: Mutex<Vec<Code>> = Mutex::new(Vec::new());
+
+/// Adds an archive of modules that this crate does not have. Returns whether it is one.
+pub fn add_kernels(bytes: &'static [u8]) -> bool {
+    let codes = read(bytes);
+    let mut added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
+    added.extend(codes.iter().flatten());
+    codes.is_some()
+}
+
+/// Returns the compiled files of a module.
+pub(crate) fn codes_of(module: &str) -> Vec<Code> {
+    let added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
+    codes().iter().chain(&*added).filter(|code| code.module == module).copied().collect()
 }
 
 /// Compute capabilities of embedded GPUs: Jetson Xavier, Orin and Thor (11.0, before CUDA 13 10.1). NVIDIA does not
@@ -201,7 +218,7 @@ pub(crate) mod tests {
 
     /// Cards for which a module has machine code: `MACHINES` and `FEWER` of kernels/build.py.
     fn cards(module: &str, precision: &str) -> &'static [u32] {
-        let optional = ["_high", "_large", "_span", "_absolute", "quick", "fastpoint", "radius"];
+        let optional = ["_high", "_large", "_span", "_absolute", "radius"];
         match (optional.iter().any(|part| module.contains(part)), precision) {
             (false, "f32") => &[75, 80, 90, 100, 120],
             (false, _) => &[80, 90, 100],

@@ -113,10 +113,11 @@ impl Drop for Current<'_> {
 
 /// Permits on this thread calls that a capture in another would forbid: allocating host memory and
 /// loading a kernel do not touch any stream.
-pub(crate) struct Relaxed(u32);
+pub struct Relaxed(u32);
 
 impl Relaxed {
-    pub(crate) fn new() -> Result<Self, Error> {
+    /// Allows calls that a capture of another stream would forbid.
+    pub fn new() -> Result<Self, Error> {
         let mut mode = sys::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: exchanges one number.
         let code = unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) };

@@ -26,8 +26,6 @@ struct Inner {
     max_capability: Option<u32>,
     modules: Modules,
     watch: Watch,
-    /// Address of the coefficients of FastPoint's estimator.
-    estimator: OncePerKey<(), u64>,
     /// Clusters that it runs at once, by bytes per number, blocks, threads and bytes of shared memory.
     clusters: OncePerKey<[usize; 4], u32>,
     /// Bytes of its memory that a test lets it use.
@@ -163,21 +161,13 @@ impl Gpu {
     }
 
     /// Returns the kernel `name` of `module.cu` in the precision of `T`; loads the module on first use.
-    pub(crate) fn function<T: CudaScalar>(
+    #[doc(hidden)]
+    pub fn function<T: CudaScalar>(
         &self,
         module: &'static str,
         name: &'static str,
     ) -> Result<Function, Error> {
         self.0.modules.function(&self.0.context, module, name, T::SUFFIX)
-    }
-
-    /// Returns the device address of the coefficients of FastPoint's estimator, valid as long as the GPU is open;
-    /// `copy` uploads them on first use.
-    pub(crate) fn estimator(
-        &self,
-        copy: impl FnOnce() -> Result<u64, Error>,
-    ) -> Result<u64, Error> {
-        self.0.estimator.get((), copy)
     }
 
     /// Returns the number of clusters of a size that run at once, as `ask` says, which is called once per size.
@@ -226,7 +216,7 @@ impl Inner {
         };
         // Machine code is for the card as it is.
         let modules = Modules::new(context.properties.capability, max_capability.is_none());
-        let (estimator, clusters) = (OncePerKey::default(), OncePerKey::default());
+        let clusters = OncePerKey::default();
         let tree_team = AtomicU32::new(0);
         let memory_limit = AtomicUsize::new(usize::MAX);
         Ok(Self {
@@ -234,7 +224,6 @@ impl Inner {
             max_capability,
             modules,
             watch,
-            estimator,
             clusters,
             memory_limit,
             tree_team,

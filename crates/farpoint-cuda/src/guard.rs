@@ -7,7 +7,8 @@ use std::time::Duration;
 
 /// Number of a kernel whose blocks wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kernel {
+#[allow(missing_docs, reason = "names of kernels")]
+pub enum Kernel {
     Peak = 1,
     Persistent = 2,
     Tree = 3,
@@ -19,7 +20,7 @@ pub(crate) enum Kernel {
 /// `struct Guard` of `kernels/common/guard.cuh`: the first field of such a kernel's argument.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(crate) struct Guard {
+pub struct Guard {
     told: u64,
     limit: u32,
     kernel: u32,
@@ -29,7 +30,7 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// Creates the guard for a launch on this stream.
-    pub(crate) fn new(stream: &Stream, kernel: Kernel) -> Self {
+    pub fn new(stream: &Stream, kernel: Kernel) -> Self {
         let watch = stream.gpu().watch();
         let absent = watch.absent();
         Self {

@@ -31,7 +31,7 @@ pub(crate) fn check_batch(clouds: usize, dims: usize) -> Result<(), Error> {
 }
 
 /// Refuses more rows per cloud than kernels can count.
-pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
+pub fn check_rows(rows: usize) -> Result<(), Error> {
     if rows >= u32::MAX as usize {
         return Err(farpoint::Error::TooManyPoints(rows).into());
     }

@@ -13,25 +13,27 @@ const DEFAULT_CLUSTER: u32 = 8;
 
 /// Configuration of a launch.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Launch {
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: u32,
+pub struct Launch {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads per block.
+    pub block: u32,
     /// Dynamic shared memory, bytes per block.
-    pub(crate) shared: u32,
+    pub shared: u32,
     /// Blocks per cluster; 1 for none.
-    pub(crate) cluster: u32,
+    pub cluster: u32,
     /// Set if all blocks must run concurrently.
-    pub(crate) cooperative: bool,
+    pub cooperative: bool,
 }
 
 impl Launch {
     /// Creates a launch of `grid` blocks of `block` threads.
-    pub(crate) fn new(grid: u32, block: u32) -> Self {
+    pub fn new(grid: u32, block: u32) -> Self {
         Self { grid: [grid, 1, 1], block, shared: 0, cluster: 1, cooperative: false }
     }
 
     /// Sets the bytes of dynamic shared memory per block.
-    pub(crate) fn shared(self, shared: u32) -> Self {
+    pub fn shared(self, shared: u32) -> Self {
         Self { shared, ..self }
     }
 
@@ -41,7 +43,7 @@ impl Launch {
     }
 
     /// Makes all blocks run concurrently, so that they may wait for each other.
-    pub(crate) fn cooperative(self) -> Self {
+    pub fn cooperative(self) -> Self {
         Self { cooperative: true, ..self }
     }
 
@@ -50,7 +52,7 @@ impl Launch {
     /// # Safety
     /// `A` must be laid out as the kernel's parameter, and what it points to must stay valid,
     /// and not be used otherwise, until the stream has finished.
-    pub(crate) unsafe fn start<A: Copy>(
+    pub unsafe fn start<A: Copy>(
         self,
         stream: &Stream,
         function: Function,

@@ -45,8 +45,9 @@
 //! [`Error::GaveUp`], and the next call works. After [`Gpu::enqueue_sample`] and the like,
 //! [`Stream::check`] returns it.
 
-pub mod approximate;
 mod archive;
+#[doc(hidden)]
+pub mod backend;
 mod context;
 mod device;
 mod driver;
@@ -78,7 +79,6 @@ pub mod values;
 pub mod voxels;
 mod watch;
 
-pub use approximate::DeviceApproximate;
 #[doc(hidden)]
 pub use driver::sys;
 pub use driver::{available, device_count, device_of};

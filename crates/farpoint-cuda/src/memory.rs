@@ -87,7 +87,7 @@ impl<T: Element> Buffer<T> {
     }
 
     /// Fills `values` with the numbers from `start` on, once the work before is done.
-    pub(crate) fn read(&self, start: usize, values: &mut [T]) -> Result<(), Error> {
+    pub fn read(&self, start: usize, values: &mut [T]) -> Result<(), Error> {
         assert!(start <= self.len && values.len() <= self.len - start, "outside the buffer");
         if values.is_empty() {
             return Ok(());
@@ -155,12 +155,7 @@ impl<T> Drop for Buffer<T> {
 ///
 /// # Safety
 /// The memory must be allocated, and stay so until the stream has finished.
-pub(crate) unsafe fn set(
-    stream: &Stream,
-    pointer: u64,
-    byte: u8,
-    bytes: usize,
-) -> Result<(), Error> {
+pub unsafe fn set(stream: &Stream, pointer: u64, byte: u8, bytes: usize) -> Result<(), Error> {
     if bytes == 0 {
         return Ok(());
     }
@@ -173,7 +168,7 @@ pub(crate) unsafe fn set(
 }
 
 /// Scratch memory of a run: the caller's, or from the pool.
-pub(crate) enum Scratch {
+pub enum Scratch {
     /// Address of the caller's memory.
     Borrowed(u64),
     /// From the pool, freed in stream order after the work queued with it.
@@ -182,7 +177,7 @@ pub(crate) enum Scratch {
 
 impl Scratch {
     /// Returns at least `required` bytes, aligned to 256: the caller's, or from the pool.
-    pub(crate) fn new(
+    pub fn new(
         stream: &Stream,
         provided: Option<(u64, usize)>,
         required: usize,
@@ -200,7 +195,7 @@ impl Scratch {
     }
 
     /// Returns its address.
-    pub(crate) fn pointer(&self) -> u64 {
+    pub fn pointer(&self) -> u64 {
         match self {
             Self::Borrowed(pointer) => *pointer,
             Self::Owned(buffer) => buffer.pointer(),

@@ -28,7 +28,7 @@ struct Module(sys::CUmodule);
 
 /// A kernel on a device. Valid as long as the device.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Function {
+pub struct Function {
     pub(crate) raw: sys::CUfunction,
     pub(crate) name: &'static str,
 }
@@ -142,16 +142,16 @@ impl Modules {
         precision: &'static str,
     ) -> Result<Module, Error> {
         self.modules.get((module, precision), || {
-            let codes = archive::codes();
+            let codes = archive::codes_of(module);
             if self.machine_code
-                && let Some(cubin) = archive::cubin(codes, module, precision, self.capability)
+                && let Some(cubin) = archive::cubin(&codes, module, precision, self.capability)
             {
                 match self.load(&cubin)? {
                     Err(error) if error.is_machine_code_only() => {}
                     done => return done.map_err(|error| error.into_error(&cubin)),
                 }
             }
-            let ptx = archive::ptx(codes, module, precision, self.capability)
+            let ptx = archive::ptx(&codes, module, precision, self.capability)
                 .ok_or_else(|| no_code(context, module, precision))?;
             self.load(&ptx)?.map_err(|error| error.into_error(&ptx))
         })

@@ -101,7 +101,8 @@ impl Stream {
     }
 
     /// Synchronizes; an error names `operation` as the failed part.
-    pub(crate) fn wait(&self, operation: &str) -> Result<(), Error> {
+    #[doc(hidden)]
+    pub fn wait(&self, operation: &str) -> Result<(), Error> {
         self.wait_only(operation)?;
         self.check()
     }

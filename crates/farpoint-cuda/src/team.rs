@@ -13,17 +13,17 @@ const MAX_ROWS_PER_BLOCK: usize = 16_384;
 
 /// Blocks that work together, with a barrier for each team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Teams {
+pub struct Teams {
     /// Blocks per team.
-    pub(crate) team: usize,
+    pub team: usize,
     /// Number of teams.
-    pub(crate) count: usize,
+    pub count: usize,
 }
 
 impl Teams {
     /// Teams for `jobs` jobs of at most `rows` rows on a card that runs `blocks` blocks concurrently;
     /// `requested` blocks per team, if set.
-    pub(crate) fn new(blocks: usize, jobs: usize, rows: usize, requested: Option<u32>) -> Self {
+    pub fn new(blocks: usize, jobs: usize, rows: usize, requested: Option<u32>) -> Self {
         let share = (blocks / jobs.max(1)).max(rows / MAX_ROWS_PER_BLOCK);
         let useful = share.min(rows.div_ceil(MIN_ROWS_PER_BLOCK));
         let team = requested.map_or(useful, |team| team as usize).clamp(1, blocks);
@@ -31,7 +31,7 @@ impl Teams {
     }
 
     /// Blocks of the launch.
-    pub(crate) fn blocks(self) -> u32 {
+    pub fn blocks(self) -> u32 {
         (self.team * self.count) as u32
     }
 
@@ -63,11 +63,7 @@ impl Teams {
 }
 
 /// Blocks of a launch that the device runs concurrently.
-pub(crate) fn blocks_at_once(
-    gpu: &Gpu,
-    function: Function,
-    launch: Launch,
-) -> Result<usize, Error> {
+pub fn blocks_at_once(gpu: &Gpu, function: Function, launch: Launch) -> Result<usize, Error> {
     let blocks = launch.blocks_per_multiprocessor(gpu, function)? as usize;
     match blocks * gpu.properties().multiprocessors as usize {
         0 => {
@@ -79,7 +75,7 @@ pub(crate) fn blocks_at_once(
 }
 
 /// Rounds up to the alignment of the kernels' arrays.
-pub(crate) fn aligned(bytes: usize) -> usize {
+pub fn aligned(bytes: usize) -> usize {
     bytes.div_ceil(256) * 256
 }
 

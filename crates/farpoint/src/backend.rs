@@ -6,7 +6,6 @@ use crate::memory as vectors;
 use crate::simd::{Program, dispatch};
 use crate::{Error, Level, Scalar};
 
-pub use crate::approximate::estimator;
 pub use crate::memory::fallible as memory;
 pub use crate::neighbors::backward::{check as check_backward, placed as placed_chamfer};
 pub use crate::neighbors::knn::{Found as FoundNeighbors, Limits as SearchLimits};

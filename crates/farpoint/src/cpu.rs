@@ -14,7 +14,7 @@ use crate::Level;
 /// ```
 ///
 /// An observer is called every 1,024 samples and every 0.5 ms or so of a sampler, every few milliseconds of a search, but
-/// not while clouds are copied, nor while searches, `radius` and `quick` build their structures, which takes seconds for
+/// not while clouds are copied, nor while searches and `radius` build their structures, which takes seconds for
 /// tens of millions of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

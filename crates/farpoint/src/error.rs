@@ -114,8 +114,6 @@ pub enum Error {
     BadThreads(usize, String),
     /// Zero voxels per axis, or too many.
     BadVoxels(u32),
-    /// A KD-tree that is too high.
-    BadHeight(u32),
     /// A cell size of a grid that is not a positive number.
     BadCell(f64),
     /// An edge length of a voxel that is not a positive number.
@@ -138,10 +136,6 @@ pub enum Error {
         /// Origin on the axis.
         origin: f64,
     },
-    /// Bits per axis of a Morton curve out of range.
-    BadBits(u32),
-    /// A window of 0 points.
-    BadWindow,
     /// An option that only grids have, set for another method.
     NotForMethod {
         /// The option, and a verb.
@@ -149,8 +143,6 @@ pub enum Error {
         /// The method it was set for.
         method: &'static str,
     },
-    /// A start for a method that does not start at a point.
-    StartNotForMethod(&'static str),
     /// An algorithm, method or option that the device does not have.
     NotOnDevice {
         /// Name of the algorithm, method or option.
@@ -291,9 +283,6 @@ impl fmt::Display for Error {
                 write!(f, "{value} threads cannot be used: {reason}")
             }
             Self::BadVoxels(value) => write!(f, "nvox = {value} is outside 1..=1024"),
-            Self::BadHeight(value) => {
-                write!(f, "height {value} is above the maximum of 20 (a million buckets)")
-            }
             Self::BadCell(value) => write!(f, "cell size {value} is not a finite number above 0"),
             Self::BadVoxelSize { axis, size } => write!(
                 f,
@@ -304,15 +293,9 @@ impl fmt::Display for Error {
                 "row {row} is too far away for voxels of {size} from {origin} along axis {axis}: coordinate {coordinate} \
          lies in a cell beyond 32 bits; use larger voxels, or an origin near the points"
             ),
-            Self::BadBits(value) => write!(f, "{value} bits per axis are outside 1..=21"),
-            Self::BadWindow => f.write_str("a window of 0 points updates nothing; use at least 1"),
             Self::NotForMethod { what, method } => {
                 write!(f, "{what} for the grid sampler, not for {method}; use a count or a ratio")
             }
-            Self::StartNotForMethod(value) => write!(
-                f,
-                "a start is for npdu and fastpoint, not for {value}, which does not start at a point; remove it"
-            ),
             Self::NotOnDevice { what, device, instead } => {
                 write!(f, "the {device} does not have {what}; it has {instead}")
             }

@@ -89,14 +89,13 @@ pub mod values;
 pub mod voxels;
 mod watch;
 
-pub use approximate::{ApproximateDevice, ApproximateSample, ApproximateSampler};
+pub use approximate::{ApproximateSample, ApproximateSampler};
 pub use cpu::Cpu;
 pub use device::{Device, On, chamfer, nearest, reference};
 pub use error::Error;
 pub use job::{
     Algorithm, AlgorithmOption, Amount, Ball, Matcher, Method, NonFinite, Norm, Observer, Order,
-    Origin, PeakOptions, Progress, QuickOptions, RadiusOptions, Reduce, Sampler, Searcher, Start,
-    Traits, VoxelGrid,
+    Origin, PeakOptions, Progress, RadiusOptions, Reduce, Sampler, Searcher, Start, VoxelGrid,
 };
 pub use machine::{DeviceKind, Level};
 pub use memory::{set_kept_memory, trim_memory};

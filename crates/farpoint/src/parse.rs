@@ -20,6 +20,9 @@ impl ParseError {
     }
 }
 
+/// Names of samplers that earlier versions had.
+const MOVED: [&str; 4] = ["quick", "fastpoint", "npdu", "morton"];
+
 /// Returns the one of `all` that has this name; `what` is the kind of thing in the error.
 pub(crate) fn by_name<T: Copy>(
     what: &str,
@@ -28,6 +31,11 @@ pub(crate) fn by_name<T: Copy>(
     name: &str,
 ) -> Result<T, ParseError> {
     all.iter().copied().find(|&one| name_of(one) == name).ok_or_else(|| {
+        if MOVED.contains(&name) {
+            return ParseError(format!(
+                "'{name}' is now in the repository's laboratory: lab/baselines"
+            ));
+        }
         let names: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
         ParseError(format!("unknown {what} '{name}'; choose one of {}", names.join(", ")))
     })

@@ -1,7 +1,7 @@
 //! The threads that read a caller's cloud. A process of its own: other tests would keep the threads of the
 //! global pool busy.
 
-use farpoint::approximate::Method;
+use farpoint::approximate::{Keep, Method};
 use farpoint::{ApproximateSampler, Cpu, Points, Sampler};
 use farpoint_generate::{Kind, generate};
 use std::collections::HashSet;
@@ -43,12 +43,12 @@ fn readers(work: impl FnOnce(&Noting<'_>)) -> (usize, bool) {
 #[test]
 fn a_cloud_is_copied_on_the_requested_threads() {
     let sampler = Sampler::count(10);
-    let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 10);
+    let grid = ApproximateSampler::count(Method::Grid { keep: Keep::First }, 10);
     let sampled = |threads: usize| {
         readers(|cloud| drop(sampler.on(&Cpu::new().threads(threads)).sample(cloud).unwrap()))
     };
     let approximated = |threads: usize| {
-        readers(|cloud| drop(morton.on(&Cpu::new().threads(threads)).sample(cloud).unwrap()))
+        readers(|cloud| drop(grid.on(&Cpu::new().threads(threads)).sample(cloud).unwrap()))
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = if cfg!(feature = "rayon") { cores } else { 1 };

@@ -19,15 +19,15 @@ fn everything(cloud: &Vec<[f32; 3]>) -> Results {
     let naive = Sampler::count(20).algorithm(Algorithm::Naive).sample(cloud).unwrap();
     let chamfer = chamfer(clouds[0], clouds[1]).unwrap().sum();
     let radius = measure::covering_radius(cloud, &sample.indices).unwrap();
-    let morton = approximate::Method::Morton { bits: 10 };
-    let morton = ApproximateSampler::ratio(morton, 0.1).sample(cloud).unwrap();
+    let grid = approximate::Method::Grid { keep: approximate::Keep::First };
+    let grid = ApproximateSampler::ratio(grid, 0.1).sample(cloud).unwrap();
     (
         sample.indices,
         batch.into_iter().map(|sample| sample.indices).collect(),
         naive.indices,
         chamfer,
         radius,
-        morton.indices,
+        grid.indices,
     )
 }
 

@@ -52,14 +52,9 @@ type Call = Box<dyn Fn(&Cpu, &[[f32; 3]]) -> Result<(), Error> + Sync>;
 fn calls() -> Vec<(String, Call)> {
     let mut calls: Vec<(String, Call)> = Vec::new();
     let mut add = |name: &str, call: Call| calls.push((name.to_owned(), call));
-    for (name, count) in [
-        ("peak", POINTS),
-        ("tree", 2000),
-        ("radius", 500),
-        ("quick", 2000),
-        ("naive", 3),
-        ("reference", 3),
-    ] {
+    for (name, count) in
+        [("peak", POINTS), ("tree", 2000), ("radius", 500), ("naive", 3), ("reference", 3)]
+    {
         let start = Start::Indices(vec![5, 0, 7]);
         let job = Sampler::count(count).algorithm(name.parse().unwrap()).start(start);
         add(name, Box::new(move |cpu, cloud| job.on(cpu).sample(cloud).map(drop)));
@@ -75,7 +70,7 @@ fn calls() -> Vec<(String, Call)> {
             Sampler::ratio(0.5).on(cpu).sample(&Selected::rows(cloud, &rows)?).map(drop)
         }),
     );
-    for method in ["random", "grid", "morton", "npdu", "fastpoint"] {
+    for method in ["random", "grid"] {
         let job = ApproximateSampler::count(method.parse().unwrap(), 1000);
         add(method, Box::new(move |cpu, cloud| job.on(cpu).sample(cloud).map(drop)));
     }

@@ -1,18 +1,18 @@
 //! Maps an algorithm's name to its kernels; the one place that launches them.
 
 use super::batch::{Batch, Shape};
-use super::{auto, naive, peak, persistent, quick, radius};
+use super::{auto, naive, peak, persistent, radius};
 use crate::progress::Part;
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::{Algorithm, DeviceKind, Sampler};
 
 /// An algorithm implemented on GPUs, with options in range.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Choice(Algorithm);
+pub struct Choice(Algorithm);
 
 impl Choice {
     /// Refuses jobs that GPUs don't support, with the CPU library's errors.
-    pub(crate) fn new(job: &Sampler) -> Result<Self, Error> {
+    pub fn new(job: &Sampler) -> Result<Self, Error> {
         job.check(DeviceKind::Gpu)?;
         Ok(Self(job.algorithm))
     }
@@ -30,13 +30,12 @@ impl Choice {
     }
 
     /// Returns the bytes of scratch memory that `enqueue` uses; 0 if the GPU can't run the algorithm.
-    pub(crate) fn scratch_bytes<T: CudaScalar>(self, gpu: &Gpu, shape: Shape) -> usize {
+    pub fn scratch_bytes<T: CudaScalar>(self, gpu: &Gpu, shape: Shape) -> usize {
         match self.resolve::<T>(gpu, shape).0 {
             Algorithm::Naive => naive::scratch_bytes::<T>(shape),
             Algorithm::Radius(_) => radius::scratch_bytes::<T>(shape),
             Algorithm::Persistent => persistent::scratch_bytes::<T>(gpu, shape),
             Algorithm::Peak(options) => peak::scratch_bytes::<T>(gpu, shape, &options),
-            Algorithm::Quick(options) => quick::scratch_bytes::<T>(gpu, shape, &options),
             _ => 0,
         }
     }
@@ -76,9 +75,6 @@ impl Choice {
                 Algorithm::Persistent => persistent::enqueue(gpu, s, batch, shape, scratch),
                 Algorithm::Peak(options) => {
                     peak::enqueue(gpu, s, batch, shape, scratch, &options, counters)
-                }
-                Algorithm::Quick(options) => {
-                    quick::enqueue(gpu, s, batch, shape, scratch, &options)
                 }
                 other => Err(Error::Unsupported(format!("there is no kernel for {other}"))),
             }

@@ -6,47 +6,48 @@ use crate::CudaScalar;
 /// memory, 0 for null; see `kernels/common/batch.cuh` for each one's meaning.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(crate) struct Batch<T> {
+#[allow(missing_docs, reason = "batch.cuh says what each is")]
+pub struct Batch<T> {
     /// Coordinates; strides in numbers.
-    pub(crate) points: u64,
-    pub(crate) row_stride: i64,
-    pub(crate) axis_stride: i64,
-    pub(crate) dims: u32,
-    pub(crate) clouds: u32,
+    pub points: u64,
+    pub row_stride: i64,
+    pub axis_stride: i64,
+    pub dims: u32,
+    pub clouds: u32,
     /// First row and number of rows of each cloud, or null.
-    pub(crate) offsets: u64,
-    pub(crate) lengths: u64,
+    pub offsets: u64,
+    pub lengths: u64,
     /// Rows per cloud; of the largest if they differ.
-    pub(crate) rows: i64,
+    pub rows: i64,
     /// Number of samples of each cloud and slot of its first, or null.
-    pub(crate) samples: u64,
-    pub(crate) slots: u64,
+    pub samples: u64,
+    pub slots: u64,
     /// Samples per cloud; the maximum if they differ.
-    pub(crate) wanted: i64,
+    pub wanted: i64,
     /// Start rows, `start_count` per cloud, or null.
-    pub(crate) starts: u64,
-    pub(crate) start_count: u32,
+    pub starts: u64,
+    pub start_count: u32,
     /// Sampling stops when no squared distance is above this.
-    pub(crate) stop: T,
+    pub stop: T,
     /// The result.
-    pub(crate) indices: u64,
-    pub(crate) values: u64,
-    pub(crate) covering: u64,
-    pub(crate) chosen: u64,
+    pub indices: u64,
+    pub values: u64,
+    pub covering: u64,
+    pub chosen: u64,
 }
 
 /// Size of a batch, which determines launches and scratch memory; lengths and numbers of samples in
 /// device memory are not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// Number of clouds.
-    pub(crate) clouds: usize,
+    pub clouds: usize,
     /// Rows of the largest cloud.
-    pub(crate) rows: usize,
+    pub rows: usize,
     /// Coordinates per row.
-    pub(crate) dims: usize,
+    pub dims: usize,
     /// Maximum number of samples of a cloud.
-    pub(crate) samples: usize,
+    pub samples: usize,
 }
 
 /// Threshold with which sampling never stops early.

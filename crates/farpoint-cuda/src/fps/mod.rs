@@ -15,7 +15,6 @@ mod naive;
 pub(crate) mod peak;
 mod persistent;
 pub(crate) mod pointers;
-mod quick;
 mod radius;
 mod roots;
 pub(crate) mod run;

@@ -102,9 +102,10 @@ const DEFAULT_GAMMA: f64 = 0.8;
 /// Samples that the result already has: for each cloud the squared distance of each of `rows` rows to
 /// them, minus infinity for the samples themselves (`T`), and their number (`u32`).
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
-    pub(crate) distances: u64,
-    pub(crate) found: u64,
+#[allow(missing_docs, reason = "said above")]
+pub struct Known {
+    pub distances: u64,
+    pub found: u64,
 }
 
 /// Threads per block: as many as the kernel's registers allow.
@@ -203,7 +204,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 }
 
 /// Bytes of scratch memory if teams of blocks sample the clouds, as in [`fill`]; 0 where the device cannot run that.
-pub(crate) fn team_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape, options: &PeakOptions) -> usize {
+pub fn team_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape, options: &PeakOptions) -> usize {
     layout::<T>(gpu, shape, options).map_or(0, |layout| layout.bytes())
 }
 
@@ -235,7 +236,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 ///
 /// # Safety
 /// Same as [`enqueue`]; `known` must be as [`Known`] says when the kernel reads it.
-pub(crate) unsafe fn fill<T: CudaScalar>(
+pub unsafe fn fill<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,

@@ -125,7 +125,8 @@ impl<T: CudaScalar> DeviceBatch<T> {
     }
 
     /// The kernels' view of the input.
-    pub(crate) fn input(&self, shape: Shape) -> Batch<T> {
+    #[doc(hidden)]
+    pub fn input(&self, shape: Shape) -> Batch<T> {
         let (starts, start_count) = self.starts.unwrap_or((0, 1));
         Batch {
             points: self.points,
@@ -200,7 +201,7 @@ impl Gpu {
 }
 
 /// Checks what the host knows, and returns the size.
-pub(crate) fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
+pub fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
     let input = batch.check_input()?;
     let samples = match job.amount.limit(input.rows) {
         // Nothing is a sample of no cloud, and of clouds without rows as far as they have any.

@@ -198,7 +198,8 @@ fn max_of<T: CudaScalar>(clouds: &[&Prepared<T>], size: fn(&Prepared<T>) -> usiz
     clouds.iter().map(|cloud| size(cloud)).max().unwrap_or(0)
 }
 
-pub(crate) fn shape<T: CudaScalar>(clouds: &[&Prepared<T>]) -> Shape {
+/// Returns the size of these clouds together.
+pub fn shape<T: CudaScalar>(clouds: &[&Prepared<T>]) -> Shape {
     Shape {
         clouds: clouds.len(),
         rows: max_of(clouds, Prepared::points),
@@ -223,7 +224,8 @@ fn empty_sample<T: CudaScalar>(
     sample
 }
 
-pub(crate) fn batch<T: CudaScalar>(
+/// Returns the kernels' view of clouds in device memory, and of their results.
+pub fn batch<T: CudaScalar>(
     clouds: &[&Prepared<T>],
     shape: Shape,
     input: &Input<T>,
@@ -254,7 +256,7 @@ pub(crate) fn batch<T: CudaScalar>(
 }
 
 /// Clouds in device memory, one after another, axis by axis.
-pub(crate) struct Input<T> {
+pub struct Input<T> {
     points: Buffer<T>,
     /// Rows of all clouds together.
     rows: usize,
@@ -265,11 +267,8 @@ pub(crate) struct Input<T> {
 }
 
 impl<T: CudaScalar> Input<T> {
-    pub(crate) fn upload(
-        stream: &Stream,
-        clouds: &[&Prepared<T>],
-        shape: Shape,
-    ) -> Result<Self, Error> {
+    /// Uploads clouds.
+    pub fn upload(stream: &Stream, clouds: &[&Prepared<T>], shape: Shape) -> Result<Self, Error> {
         let rows: usize = clouds.iter().map(|cloud| cloud.points()).sum();
         let points = input::upload(stream, clouds, shape.dims)?;
         let start_count = max_of(clouds, |cloud| cloud.starts().len());
@@ -318,7 +317,7 @@ fn lists<T: CudaScalar>(clouds: &[&Prepared<T>], start_count: usize) -> [Vec<i64
 }
 
 /// Device memory for the result.
-pub(crate) struct Output<T> {
+pub struct Output<T> {
     /// Samples chosen per cloud, then the indices.
     numbers: Buffer<i64>,
     /// Covering radius per cloud, then the selection distances.
@@ -328,7 +327,8 @@ pub(crate) struct Output<T> {
 }
 
 impl<T: CudaScalar> Output<T> {
-    pub(crate) fn new(stream: &Stream, clouds: &[&Prepared<T>]) -> Result<Self, Error> {
+    /// Allocates memory for the samples of these clouds.
+    pub fn new(stream: &Stream, clouds: &[&Prepared<T>]) -> Result<Self, Error> {
         let slots: Vec<_> = sums(clouds.iter().map(|cloud| cloud.max_samples()))
             .into_iter()
             .map(|sum| sum as usize)
@@ -344,7 +344,7 @@ impl<T: CudaScalar> Output<T> {
     }
 
     /// Downloads the samples once the kernels are done.
-    pub(crate) fn download(
+    pub fn download(
         &self,
         gpu: &Gpu,
         clouds: &[&Prepared<T>],

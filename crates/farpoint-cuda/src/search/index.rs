@@ -92,7 +92,7 @@ impl Gpu {
 /// `struct Indexes` of `kernels/search/index.cuh`.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(crate) struct Indexes {
+pub struct Indexes {
     memory: u64,
     stride: u64,
     rows: u32,
@@ -100,13 +100,13 @@ pub(crate) struct Indexes {
 
 impl Indexes {
     /// Indexes of clouds with at most `rows` rows, at this address.
-    pub(crate) fn at<T: CudaScalar>(memory: u64, rows: usize) -> Self {
+    pub fn at<T: CudaScalar>(memory: u64, rows: usize) -> Self {
         Self { memory, stride: bytes_of_one::<T>(rows) as u64, rows: rows as u32 }
     }
 }
 
 /// Bytes of all indexes of a side.
-pub(crate) fn bytes<T: CudaScalar>(clouds: usize, rows: usize) -> usize {
+pub fn bytes<T: CudaScalar>(clouds: usize, rows: usize) -> usize {
     clouds.saturating_mul(bytes_of_one::<T>(rows))
 }
 
@@ -117,12 +117,12 @@ fn bytes_of_one<T: CudaScalar>(rows: usize) -> usize {
 }
 
 /// Places of an index over this many rows, some of which are empty.
-pub(crate) fn places(rows: usize) -> usize {
+pub fn places(rows: usize) -> usize {
     chunks(rows) * CHUNK
 }
 
 /// Bytes of scratch memory to build indexes.
-pub(crate) fn building_bytes(clouds: usize, rows: usize) -> usize {
+pub fn building_bytes(clouds: usize, rows: usize) -> usize {
     Plan::new(rows).bytes(clouds)
 }
 
@@ -136,10 +136,13 @@ fn chunks(rows: usize) -> usize {
 }
 
 /// Indexes to be built by one launch: of each side its clouds and the address of its index.
-pub(crate) struct Build {
-    pub(crate) sides: [Option<(DeviceClouds, u64)>; 2],
-    pub(crate) clouds: usize,
-    pub(crate) dims: usize,
+pub struct Build {
+    /// Clouds of both sides, and the address of the index of each.
+    pub sides: [Option<(DeviceClouds, u64)>; 2],
+    /// Number of clouds on a side.
+    pub clouds: usize,
+    /// Coordinates per point.
+    pub dims: usize,
 }
 
 impl Build {
@@ -254,7 +257,7 @@ pub(crate) fn scratch_bytes(build: &Build) -> usize {
 /// # Safety
 /// The clouds must match `build`, and their indexes' memory must have [`bytes`]; all of it must stay so until
 /// the stream has finished.
-pub(crate) unsafe fn enqueue<T: CudaScalar>(
+pub unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
     build: &Build,
@@ -308,7 +311,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 
 impl DeviceClouds {
     /// Refuses memory that is too small for an index, if one is given.
-    pub(crate) fn check_index<T: CudaScalar>(&self, clouds: usize) -> Result<(), Error> {
+    pub fn check_index<T: CudaScalar>(&self, clouds: usize) -> Result<(), Error> {
         let required = bytes::<T>(clouds, self.rows);
         match self.index {
             Some((address, bytes)) if bytes < required || !address.is_multiple_of(256) => {

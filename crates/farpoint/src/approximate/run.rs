@@ -2,18 +2,13 @@
 
 use super::grid::Grid;
 use super::watch::Watch;
-use super::work::Run;
-use super::{
-    ApproximateSample, ApproximateSampler, Centroids, Details, Method, fastpoint, morton, npdu,
-    random,
-};
+use super::{ApproximateSample, ApproximateSampler, Centroids, Details, Method, random};
 use crate::cloud::WorkingCopy;
-use crate::fps::selection::Request;
 use crate::memory;
 use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
 use crate::unwind::caught;
-use crate::{Amount, Cpu, Error, Level, Observer, Points, Scalar, Start, Statistics, Voxels, simd};
+use crate::{Amount, Cpu, Error, Level, Observer, Points, Scalar, Voxels, simd};
 
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
 const SMALL: usize = 1 << 14;
@@ -39,27 +34,24 @@ fn sample_here<T: Scalar>(
     (level, threads): (Level, usize),
     observer: Option<Observer<'_>>,
 ) -> Result<ApproximateSample, Error> {
-    let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
-    let (dropped, count) = (points.len() - cloud.len, goal.max_count(&cloud));
-    let watch = Watch::new(observer, count);
-    if let Method::Grid { keep } = sampler.method
-        && count > 0
-    {
-        let grid = Grid::new((cloud, points), goal.cell(), (level, threads), watch)?;
-        return Ok(ApproximateSample { dropped, ..grid.sample(count, keep)? });
+    let (cloud, count) = checked(sampler, points, threads)?;
+    let (dropped, method) = (points.len() - cloud.len, sampler.method);
+    let mut watch = Watch::new(observer, count);
+    match method {
+        _ if count == 0 => {
+            let (indices, details) = (Vec::new(), Details::None);
+            Ok(ApproximateSample { indices, method, details, dropped })
+        }
+        Method::Random { seed } => {
+            let chosen = random::sample(&mut watch, cloud.len, count, seed)?;
+            let indices = memory::collected(chosen.into_iter().map(|point| cloud.row(point)));
+            Ok(ApproximateSample { indices, method, details: Details::None, dropped })
+        }
+        Method::Grid { keep } => {
+            let grid = Grid::new((cloud, points), cell(sampler), (level, threads), watch)?;
+            Ok(ApproximateSample { dropped, ..grid.sample(count, keep)? })
+        }
     }
-    let (chosen, details, statistics) = {
-        let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
-        let (chosen, details) = choose(&mut run, sampler.method, &goal)?;
-        (chosen, details, run.statistics)
-    };
-    Ok(ApproximateSample {
-        indices: memory::collected(chosen.into_iter().map(|point| cloud.row(point))),
-        method: sampler.method,
-        details,
-        dropped,
-        statistics,
-    })
 }
 
 compiled_once! {
@@ -87,8 +79,8 @@ fn centroids_here<T: Scalar>(
     let threads = check(cpu, sampler, points.len())?;
     let level = simd::choose(cpu.level)?;
     on_threads(threads, || {
-        let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
-        let (dropped, count) = (points.len() - cloud.len, goal.max_count(&cloud));
+        let (cloud, count) = checked(sampler, points, threads)?;
+        let dropped = points.len() - cloud.len;
         let watch = Watch::new(observer, count);
         if count == 0 {
             return Ok(Centroids {
@@ -100,49 +92,26 @@ fn centroids_here<T: Scalar>(
                 dropped,
             });
         }
-        Grid::new((cloud, points), goal.cell(), (level, threads), watch)?.centroids(count)
+        Grid::new((cloud, points), cell(sampler), (level, threads), watch)?.centroids(count)
     })
 }
 
-/// Runs the method; returns points of the copied cloud, and the details of the sample.
-fn choose<T: Scalar>(
-    run: &mut Run<'_, '_, T>,
-    method: Method,
-    goal: &Goal,
-) -> Result<(Vec<u32>, Details), Error> {
-    let (count, starts) = match (method, goal) {
-        (_, Goal::Cell(_)) => return Err(no_cell(method)),
-        (_, Goal::Count { count: 0, .. }) => return Ok((Vec::new(), Details::None)),
-        (_, Goal::Count { count, starts }) => (*count, &starts[..]),
-    };
-    match method {
-        Method::Random { seed } => Ok((random::sample(run, count, seed)?, Details::None)),
-        Method::Grid { .. } => unreachable!("grids have no order of choice"),
-        Method::Morton { bits } => Ok((morton::sample(run, count, bits)?, Details::None)),
-        Method::Npdu { window, order } => {
-            npdu::sample(run, &npdu::Parameters { count, starts, window, order })
-        }
-        Method::FastPoint { first, estimator } => {
-            fastpoint::sample(run, &fastpoint::Parameters { count, starts, first, estimator })
-        }
-    }
+/// Copies the cloud; returns it with the maximum number of points chosen.
+fn checked<T: Scalar>(
+    sampler: &ApproximateSampler,
+    points: &dyn Points<T>,
+    threads: usize,
+) -> Result<(WorkingCopy<T>, usize), Error> {
+    let cloud = WorkingCopy::new(points, sampler.non_finite, threads)?;
+    let count = sampler.amount.limit(cloud.len)?;
+    Ok((cloud, count))
 }
 
-/// A cloud and the number of points to choose, checked against each other.
-struct Checked<T> {
-    cloud: WorkingCopy<T>,
-    goal: Goal,
-}
-
-impl<T: Scalar> Checked<T> {
-    fn new(
-        sampler: &ApproximateSampler,
-        points: &dyn Points<T>,
-        threads: usize,
-    ) -> Result<Self, Error> {
-        let cloud = WorkingCopy::new(points, sampler.non_finite, threads)?;
-        let goal = Goal::new(sampler, &cloud, points.len())?;
-        Ok(Self { cloud, goal })
+/// Returns the cell size, if one is given.
+fn cell(sampler: &ApproximateSampler) -> Option<f64> {
+    match sampler.amount {
+        Amount::Cell(cell) => Some(cell),
+        _ => None,
     }
 }
 
@@ -159,67 +128,12 @@ fn check(cpu: &Cpu, sampler: &ApproximateSampler, points: usize) -> Result<usize
 /// Checks the job without the cloud.
 pub(super) fn check_job(sampler: &ApproximateSampler) -> Result<(), Error> {
     let method = sampler.method;
-    match method {
-        Method::Morton { bits } if !(1..=morton::MAX_BITS).contains(&bits) => {
-            return Err(Error::BadBits(bits));
-        }
-        Method::Npdu { window: Some(0), .. } => return Err(Error::BadWindow),
-        _ if sampler.start.is_some() && !method.has_start() => {
-            return Err(Error::StartNotForMethod(method.name()));
-        }
-        _ => {}
-    }
     match sampler.amount {
-        Amount::Cell(_) if !matches!(method, Method::Grid { .. }) => Err(no_cell(method)),
+        Amount::Cell(_) if !matches!(method, Method::Grid { .. }) => {
+            Err(Error::NotForMethod { what: "a cell size is", method: method.name() })
+        }
         Amount::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
         Amount::Spacing(_) => Err(Error::SpacingNotForMethod(method.name())),
         _ => Ok(()),
-    }
-}
-
-fn no_cell(method: Method) -> Error {
-    Error::NotForMethod { what: "a cell size is", method: method.name() }
-}
-
-/// Cell size, or number of points and starts.
-enum Goal {
-    Cell(f64),
-    Count {
-        count: usize,
-        /// Start points; empty if the count is 0.
-        starts: Vec<u32>,
-    },
-}
-
-impl Goal {
-    /// Checks the job against the cloud, like the exact sampler.
-    fn new<T: Scalar>(
-        sampler: &ApproximateSampler,
-        cloud: &WorkingCopy<T>,
-        input_rows: usize,
-    ) -> Result<Self, Error> {
-        if let Amount::Cell(cell) = sampler.amount {
-            sampler.amount.limit(cloud.len)?;
-            return Ok(Self::Cell(cell));
-        }
-        let start = sampler.start.as_ref().unwrap_or(&Start::First);
-        let Request { limit, starts, .. } = Request::new(cloud, input_rows, sampler.amount, start)?;
-        Ok(Self::Count { count: limit, starts: starts.into_vec() })
-    }
-
-    /// Returns the cell size, if one is given.
-    fn cell(&self) -> Option<f64> {
-        match self {
-            Self::Cell(cell) => Some(*cell),
-            Self::Count { .. } => None,
-        }
-    }
-
-    /// Returns the maximum number of points chosen.
-    fn max_count<T>(&self, cloud: &WorkingCopy<T>) -> usize {
-        match self {
-            Self::Cell(_) => cloud.len,
-            Self::Count { count, .. } => *count,
-        }
     }
 }

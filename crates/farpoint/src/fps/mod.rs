@@ -11,7 +11,6 @@ mod checks;
 mod naive;
 mod peak;
 pub(crate) mod prepared;
-mod quick;
 mod radius;
 mod reference;
 pub(crate) mod run;

@@ -1,7 +1,7 @@
 //! From a [`Sampler`] and points to a [`Sample`] on the CPU: check, choose an algorithm, run it.
 
 use super::selection::Selection;
-use super::{auto, naive, peak, quick, radius, reference, tree};
+use super::{auto, naive, peak, radius, reference, tree};
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
 use crate::scalar::compiled_once;
@@ -110,7 +110,6 @@ impl<T: Scalar> Program<T> for Run<'_, '_, T> {
             Algorithm::Radius(options) => radius::run(simd, cloud, &options, selection),
             Algorithm::Tree => tree::run(simd, team, cloud, selection),
             Algorithm::Peak(_) => peak::run(simd, team, cloud, selection),
-            Algorithm::Quick(options) => quick::run(simd, cloud, &options, selection),
         }
     }
 }

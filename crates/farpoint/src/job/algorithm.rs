@@ -1,7 +1,6 @@
 //! Algorithms of farthest point sampling: names, options, and the devices that implement them.
 
-use super::options::{self, AlgorithmOption, PeakOptions, QuickOptions, RadiusOptions};
-use super::traits::Traits;
+use super::options::{self, AlgorithmOption, PeakOptions, RadiusOptions};
 use crate::parse::{ParseError, by_name};
 use crate::{DeviceKind, Error, parse};
 use std::fmt;
@@ -34,28 +33,24 @@ pub enum Algorithm {
     Tree,
     /// Thousands of samples at a time.
     Peak(PeakOptions),
-    /// QuickFPS: the buckets of a KD-tree of fixed height, with delayed updates.
-    Quick(QuickOptions),
     /// All points in registers, one launch, one exchange per sample. GPU only.
     Persistent,
 }
 
 impl Algorithm {
     /// All algorithms with default options, `Auto` first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Auto,
         Self::Reference,
         Self::Naive,
         Self::Radius(RadiusOptions::DEFAULT),
         Self::Tree,
         Self::Peak(PeakOptions::DEFAULT),
-        Self::Quick(QuickOptions::DEFAULT),
         Self::Persistent,
     ];
 
     /// Options of every algorithm.
-    pub const OPTIONS: [&'static [AlgorithmOption]; 3] =
-        [RadiusOptions::TABLE, PeakOptions::TABLE, QuickOptions::TABLE];
+    pub const OPTIONS: [&'static [AlgorithmOption]; 2] = [RadiusOptions::TABLE, PeakOptions::TABLE];
 
     /// Returns [`Algorithm::Radius`] with default options.
     pub const fn radius() -> Self {
@@ -65,11 +60,6 @@ impl Algorithm {
     /// Returns [`Algorithm::Peak`] with default options.
     pub const fn peak() -> Self {
         Self::Peak(PeakOptions::DEFAULT)
-    }
-
-    /// Returns [`Algorithm::Quick`] with default options.
-    pub const fn quick() -> Self {
-        Self::Quick(QuickOptions::DEFAULT)
     }
 
     /// Returns the algorithms that a kind of device has, with default options.
@@ -86,7 +76,6 @@ impl Algorithm {
             Self::Radius(_) => "radius",
             Self::Tree => "tree",
             Self::Peak(_) => "peak",
-            Self::Quick(_) => "quick",
             Self::Persistent => "persistent",
         }
     }
@@ -94,7 +83,7 @@ impl Algorithm {
     /// Returns whether a kind of device has this algorithm.
     pub fn runs_on(self, device: DeviceKind) -> bool {
         match self {
-            Self::Auto | Self::Naive | Self::Radius(_) | Self::Peak(_) | Self::Quick(_) => true,
+            Self::Auto | Self::Naive | Self::Radius(_) | Self::Peak(_) => true,
             Self::Reference | Self::Tree => device == DeviceKind::Cpu,
             Self::Persistent => device == DeviceKind::Gpu,
         }
@@ -105,7 +94,6 @@ impl Algorithm {
         match self {
             Self::Radius(_) => RadiusOptions::TABLE,
             Self::Peak(_) => PeakOptions::TABLE,
-            Self::Quick(_) => QuickOptions::TABLE,
             _ => &[],
         }
     }
@@ -118,7 +106,6 @@ impl Algorithm {
         match &mut self {
             Self::Radius(options) => options.set(name, value)?,
             Self::Peak(options) => options.set(name, value)?,
-            Self::Quick(options) => options.set(name, value)?,
             _ => return Err(options::unknown(self.name(), name, &[])),
         }
         Ok(self)
@@ -129,7 +116,6 @@ impl Algorithm {
         match self {
             Self::Radius(options) => options.changed(),
             Self::Peak(options) => options.changed(),
-            Self::Quick(options) => options.changed(),
             _ => Vec::new(),
         }
     }
@@ -138,7 +124,7 @@ impl Algorithm {
     /// are in range. Every device calls it.
     ///
     /// # Errors
-    /// [`Error::NotOnDevice`], [`Error::BadVoxels`], [`Error::BadHeight`], [`Error::BadOption`].
+    /// [`Error::NotOnDevice`], [`Error::BadVoxels`], [`Error::BadOption`].
     pub fn check(self, device: DeviceKind) -> Result<(), Error> {
         if !self.runs_on(device) {
             let has: Vec<_> = Self::of(device).map(Self::name).collect();
@@ -163,9 +149,6 @@ impl Algorithm {
             Self::Radius(RadiusOptions { nvox: Some(nvox), .. }) if !(1..=1024).contains(&nvox) => {
                 Err(Error::BadVoxels(nvox))
             }
-            Self::Quick(QuickOptions { height: Some(height) }) if height > 20 => {
-                Err(Error::BadHeight(height))
-            }
             Self::Peak(PeakOptions { gamma: Some(gamma), .. }) if !(0.0..1.0).contains(&gamma) => {
                 Err(Error::BadOption { name: "gamma", value: gamma.to_string(), range: "0.0..1.0" })
             }
@@ -176,15 +159,13 @@ impl Algorithm {
         }
     }
 
-    /// Returns the properties of this algorithm.
-    pub fn traits(self) -> Traits {
-        let source = match self {
+    /// Returns the publication of this algorithm.
+    pub fn source(self) -> &'static str {
+        match self {
             Self::Auto | Self::Tree | Self::Peak(_) | Self::Persistent => "this project",
             Self::Reference | Self::Naive => "Eldar et al., IEEE Trans. Image Process. 6(9), 1997",
             Self::Radius(_) => "RadiusFPS, arXiv 2606.06255, 2026",
-            Self::Quick(_) => "QuickFPS, Han et al., IEEE TCAD 42(11), 2023",
-        };
-        Traits { exact: true, needs_order: false, exact_count: true, deterministic: true, source }
+        }
     }
 }
 
@@ -226,7 +207,7 @@ mod tests {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
             assert_eq!(algorithm.to_string(), algorithm.name());
         }
-        for text in ["quick:height=7", "peak:gamma=0.5,team=3", "radius:fuse_update=false"] {
+        for text in ["peak:gamma=0.5,team=3", "radius:fuse_update=false"] {
             assert_eq!(text.parse::<Algorithm>().unwrap().to_string(), text);
         }
         assert_eq!("radius:nvox=auto".parse(), Ok(Algorithm::radius()));

@@ -13,16 +13,14 @@ mod options;
 mod progress;
 mod sampler;
 mod searcher;
-mod traits;
 mod voxel_grid;
 
 pub use algorithm::Algorithm;
 pub use amount::Amount;
 pub use matcher::Matcher;
 pub use method::{Method, Norm};
-pub use options::{AlgorithmOption, PeakOptions, QuickOptions, RadiusOptions};
+pub use options::{AlgorithmOption, PeakOptions, RadiusOptions};
 pub use progress::{Observer, Progress};
 pub use sampler::{NonFinite, Sampler, Start};
 pub use searcher::{Ball, Order, Searcher};
-pub use traits::Traits;
 pub use voxel_grid::{Origin, Reduce, VoxelGrid};

@@ -120,15 +120,6 @@ options! {
 }
 
 options! {
-    /// Options of [`Algorithm::Quick`](super::Algorithm::Quick); every height gives the same indices.
-    QuickOptions of "quick" {
-        /// Height of the KD-tree, 0 to 20, which has at most `2^height` buckets, and on a GPU no more than
-        /// fit into its shared memory; chosen by measured rules unless set.
-        height: Option<u32> = None, "N", None;
-    }
-}
-
-options! {
     /// Options of [`Algorithm::Peak`](super::Algorithm::Peak); they change its speed, never its
     /// result.
     PeakOptions of "peak" {

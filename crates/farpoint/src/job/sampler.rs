@@ -131,7 +131,7 @@ impl Sampler {
     /// CPU.
     ///
     /// The clock is looked at once the points are copied, and every 0.1 ms or so from then on; a turn of 120,000 points
-    /// takes up to 1 ms more than the deadline. The algorithms `radius` and `quick` first build their structures. On
+    /// takes up to 1 ms more than the deadline. The algorithm `radius` first builds its structures. On
     /// targets without a clock a deadline never passes.
     ///
     /// ```

@@ -113,52 +113,6 @@ impl<'a, T: Scalar> Neighbors<'a, T> {
         search.best
     }
 
-    /// Fills `found` with the nearest `count` of the tree's points and their squared distances:
-    /// all if there are no more, the lowest of the cloud's indices among equals, in no order.
-    pub(crate) fn nearest_many(&self, point: u32, count: usize, found: &mut Vec<(T, u32)>) {
-        found.clear();
-        if count > 0 {
-            let at = std::array::from_fn(|a| self.cloud.axes[a][point as usize]);
-            self.collect(0, point, at, count.min(self.entries.len()), found);
-        }
-    }
-
-    /// Visits the points below a node; `found` is a heap, the farthest first.
-    fn collect(
-        &self,
-        node: usize,
-        point: u32,
-        at: [T; 3],
-        count: usize,
-        found: &mut Vec<(T, u32)>,
-    ) {
-        let first_leaf = self.leaves() - 1;
-        if node >= first_leaf {
-            let leaf = node - first_leaf;
-            let distances = self.distances(leaf, point, at);
-            for (distance, entry) in distances.into_iter().zip(&self.entries[self.places(leaf)]) {
-                let candidate = (distance, entry.point);
-                if found.len() < count {
-                    found.push(candidate);
-                    let last = found.len() - 1;
-                    sift_up(found, last);
-                } else if farther(found[0], candidate) {
-                    found[0] = candidate;
-                    sift_down(found);
-                }
-            }
-            return;
-        }
-        let children = [2 * node + 1, 2 * node + 2];
-        let bounds = children.map(|child| self.boxes[child].bound(at));
-        for child in if bounds[1] < bounds[0] { [1, 0] } else { [0, 1] } {
-            // An equally far point may have a lower index.
-            if found.len() < count || bounds[child] <= found[0].0 {
-                self.collect(children[child], point, at, count, found);
-            }
-        }
-    }
-
     /// Returns the computed squared distances from a point of the cloud, which is `at`, to the points of a
     /// leaf; lanes without a point have that of the leaf's first.
     #[inline(always)]
@@ -211,35 +165,6 @@ fn split<T: Scalar>(entries: &mut [Entry<T>], boxes: &mut [Box3<T>], node: usize
     let (left, right) = entries.split_at_mut(middle);
     split(left, boxes, 2 * node + 1);
     split(right, boxes, 2 * node + 2);
-}
-
-/// Returns whether `a` is farther than `b`, or as far and of higher index.
-fn farther<T: Scalar>(a: (T, u32), b: (T, u32)) -> bool {
-    a.0 > b.0 || (a.0 == b.0 && a.1 > b.1)
-}
-
-/// Restores the order of a heap by moving the entry at `place` up.
-fn sift_up<T: Scalar>(heap: &mut [(T, u32)], mut place: usize) {
-    while place > 0 && farther(heap[place], heap[(place - 1) / 2]) {
-        heap.swap(place, (place - 1) / 2);
-        place = (place - 1) / 2;
-    }
-}
-
-/// Restores the order of a heap by moving the first entry down.
-fn sift_down<T: Scalar>(heap: &mut [(T, u32)]) {
-    let mut place = 0;
-    loop {
-        let children = [2 * place + 1, 2 * place + 2].into_iter().filter(|&c| c < heap.len());
-        let child = children.reduce(|a, b| if farther(heap[b], heap[a]) { b } else { a });
-        match child {
-            Some(child) if farther(heap[child], heap[place]) => {
-                heap.swap(place, child);
-                place = child;
-            }
-            _ => return,
-        }
-    }
 }
 
 struct Search<'a, T> {
@@ -306,18 +231,6 @@ mod tests {
                         .map(|(&other, _)| cloud.squared_distance(point, other))
                         .fold(f32::INFINITY, f32::min);
                     assert_eq!(tree.nearest(point, ignore), best);
-                    for count in [1, 3, 20, 600] {
-                        let mut all: Vec<(f32, u32)> = selected
-                            .iter()
-                            .map(|&other| (cloud.squared_distance(point, other), other))
-                            .collect();
-                        all.sort_by(|a, b| a.partial_cmp(b).unwrap());
-                        all.truncate(count);
-                        let mut found = Vec::new();
-                        tree.nearest_many(point, count, &mut found);
-                        found.sort_by(|a, b| a.partial_cmp(b).unwrap());
-                        assert_eq!(found, all);
-                    }
                 }
             }
         }

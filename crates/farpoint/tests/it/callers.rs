@@ -1,7 +1,7 @@
 //! Misuse by callers other than bad data: no threads at all, and coordinates that change while they
 //! are read.
 
-use farpoint::approximate::Method;
+use farpoint::approximate::{Keep, Method};
 use farpoint::{
     Algorithm, ApproximateSampler, Cpu, DeviceKind, Error, NonFinite, Points, Sampler, chamfer,
 };
@@ -13,13 +13,13 @@ fn zero_threads_are_rejected_everywhere() {
     let data: Vec<f32> = clouds.iter().flatten().flatten().copied().collect();
     let (cpu, job) = (Cpu::new().threads(0), Sampler::count(1));
     let sampler = || job.on(&cpu);
-    let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 1);
+    let grid = ApproximateSampler::count(Method::Grid { keep: Keep::First }, 1);
     let refused = |error: Error| assert!(matches!(error, Error::BadThreads(0, _)), "{error}");
     refused(sampler().sample(&clouds[0]).unwrap_err());
     refused(sampler().sample_batch(&clouds).unwrap_err());
     refused(sampler().sample_padded(&data, [2, 4, 3], None).unwrap_err());
     refused(sampler().sample_ragged(&data, 3, &[0, 4, 8]).unwrap_err());
-    refused(morton.on(&cpu).sample(&clouds[0]).unwrap_err());
+    refused(grid.on(&cpu).sample(&clouds[0]).unwrap_err());
 }
 
 /// A cloud that another thread writes to, as far as a caller can see: the first `non_finite` reads return

@@ -2,8 +2,8 @@
 //! `reference` index by index and distance by distance.
 
 use farpoint::{
-    Algorithm, Cpu, DeviceKind, Error, Level, Points, QuickOptions, RadiusOptions, Sample, Sampler,
-    Scalar, Start, reference,
+    Algorithm, Cpu, DeviceKind, Error, Level, Points, RadiusOptions, Sample, Sampler, Scalar,
+    Start, reference,
 };
 
 /// An algorithm with its options, a number of threads and an instruction set.
@@ -65,18 +65,6 @@ pub(crate) fn radius_configs(nvox: &[Option<u32>]) -> Vec<Config> {
             let radius = radius.radius_pruning(switches & 1 == 0).point_skip(switches & 2 == 0);
             configs.push(Config::new(Algorithm::Radius(radius), level, 1));
         }
-    }
-    configs
-}
-
-/// Returns the quick algorithm with trees of these heights.
-pub(crate) fn quick_configs(heights: &[u32]) -> Vec<Config> {
-    let mut configs = Vec::new();
-    for (&height, level) in
-        heights.iter().flat_map(|h| Level::available().into_iter().map(move |l| (h, l)))
-    {
-        let quick = QuickOptions::default().height(height);
-        configs.push(Config::new(Algorithm::Quick(quick), level, 1));
     }
     configs
 }

@@ -2,18 +2,15 @@
 //! algorithm with every combination of its prunings, whose sphere test needs a slack.
 
 use crate::cases::some;
-use crate::common::{
-    Config, as_f32, check, configs, integers, quick_configs, radius_configs, uniform,
-};
+use crate::common::{Config, as_f32, check, configs, integers, radius_configs, uniform};
 use farpoint::backend::SplitMix64;
 use farpoint::{Algorithm, Cpu, Points, RadiusOptions, Sampler, Scalar, Statistics};
 use farpoint_generate::room;
 
-/// Returns every algorithm, the radius algorithm with all options, and quick with trees of several heights.
+/// Returns every algorithm, and the radius algorithm with all options.
 fn every() -> Vec<Config> {
     let mut all = configs(&[1, 2]);
     all.extend(radius_configs(&[Some(1), Some(2), Some(3), Some(7), Some(16), Some(1024)]));
-    all.extend(quick_configs(&[0, 1, 3, 20]));
     all
 }
 

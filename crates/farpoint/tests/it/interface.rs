@@ -3,7 +3,7 @@
 use crate::common::{as_f32, configs, uniform};
 use farpoint::{
     Algorithm, Amount, Axes, Cpu, Device, DeviceKind, Error, Level, NonFinite, Progress,
-    QuickOptions, RadiusOptions, RanOn, Sampler, Start, Strided, reference,
+    RadiusOptions, RanOn, Sampler, Start, Strided, reference,
 };
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
@@ -19,7 +19,6 @@ fn errors_name_the_offending_numbers() {
     let start = |rows: &[usize]| Sampler::count(2).start(Start::Indices(rows.to_vec()));
     let nvox = |nvox: u32| RadiusOptions::default().nvox(nvox);
     let radius = |n| Sampler::count(2).algorithm(Algorithm::Radius(nvox(n)));
-    let quick = Algorithm::Quick(QuickOptions::default().height(21));
     let cases = [
         (error(Sampler::count(5)), Error::TooManySamples { samples: 5, points: 4 }),
         (
@@ -39,7 +38,6 @@ fn errors_name_the_offending_numbers() {
         (error(Sampler::spacing(f64::INFINITY)), Error::BadSpacing(f64::INFINITY)),
         (error(radius(0)), Error::BadVoxels(0)),
         (error(radius(1025)), Error::BadVoxels(1025)),
-        (error(Sampler::count(2).algorithm(quick)), Error::BadHeight(21)),
     ];
     for (found, expected) in cases {
         assert_eq!(found, expected);

@@ -228,9 +228,6 @@ fn approximate_samplers_name_rows_of_the_whole_cloud() {
             truth.indices.iter_mut().for_each(|index| *index = rows[*index]);
             assert_eq!(job.sample(&some).unwrap().indices, truth.indices, "{method}");
         }
-        let method: Method = "npdu".parse().unwrap();
-        let job = ApproximateSampler::count(method, 30).start(Start::Index(rows[77]));
-        assert_eq!(job.sample(&some).unwrap().indices[0], rows[77]);
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a, T: Scalar> Grid<'a, T> {
         kept.sort_unstable();
         let kept = memory::collected(kept.into_iter().map(|point| self.cloud.row(point)));
         let (method, details) = (Method::Grid { keep }, Details::Grid { cell, cells });
-        Ok(ApproximateSample::new(kept, method, details))
+        Ok(ApproximateSample { indices: kept, method, details, dropped: 0 })
     }
 
     /// Computes the centroids of the cells, or at most `count`.
