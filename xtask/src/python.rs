@@ -278,6 +278,7 @@ fn pytest(venv: &Venv, what: &str, args: &[PathBuf]) -> Result<Vec<String>> {
     eprintln!("pytest with {what}");
     let mut command = venv.tool("python");
     command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
+    command.env("FARPOINT_BASELINES", target_folder().join("debug/libfarpoint_baselines.so"));
     run_tests(command.args(["-c", "pyproject.toml"]).args(args))
 }
 
@@ -286,6 +287,8 @@ fn pytest_segmentation(venv: &Venv) -> Result<Vec<String>> {
     if let Err(error) = venv.install(&["--no-deps", "--force-reinstall", SEGMENTATION]) {
         return Ok(vec![format!("the tests of {SEGMENTATION}, which can't be built ({error:#})")]);
     }
+    // The baselines that they are compared with.
+    build_as_tests(&["--lib"])?;
     pytest(venv, "the segmentation networks", &[PathBuf::from(SEGMENTATION_TESTS)])
 }
 

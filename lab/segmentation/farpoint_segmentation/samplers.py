@@ -3,9 +3,9 @@
 ========================= ====================================================================================
 ``peak``, ``naive``,      an exact algorithm of ``farpoint.sample``, on the device of the points: all choose the
 ``radius``, ..            same points. On a GPU ``naive`` is the paper's "FPS (GPU)", ``radius`` its RadiusFPS-G
-``random``, ``grid``,     an approximate sampler, ``farpoint.sample_random`` ..; ``morton`` is the paper's
-``morton``, ``npdu``,     EdgePC. They run on the CPU, ``fastpoint`` on the device of the points
-``fastpoint``
+``random``, ``grid``      an approximate sampler, ``farpoint.sample_random`` .., on the CPU
+``quick``, ``morton``,    a baseline of ``lab/baselines``; ``morton`` is the paper's EdgePC. ``quick``, which is exact, and
+``npdu``, ``fastpoint``   ``fastpoint`` run on the device of the points, the others on the CPU
 ``fastpoint+radius``, ..  FastPoint, whose exact sample comes from that algorithm: the paper's "FastPoint + X"
 ``cpu:naive``, ..         an exact sampler or FastPoint on the CPU, including copies from and to the device:
                           ``cpu:naive`` is the paper's "FPS (CPU)", ``cpu:radius`` its RadiusFPS
@@ -38,6 +38,8 @@ from torch import Tensor
 
 import farpoint
 
+from . import baselines
+
 __all__ = ["TABLE_2", "TABLE_5", "Sampler", "parse"]
 
 #: Samplers of the paper's tables 2 and 3, and of table 5, in its order, with its names. Random replaces all levels in
@@ -55,6 +57,7 @@ TABLE_5 = {
 }
 
 _EXACT = ("auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent")
+_BASELINES = ("quick", "morton", "npdu", "fastpoint")
 #: Exact algorithms only available on the CPU.
 _ON_CPU = ("reference", "tree")
 _APPROXIMATE = ("random", "grid", "morton", "npdu", "fastpoint")
@@ -65,7 +68,7 @@ _OPTIONS: dict[str, dict[str, tuple[str, type]]] = {
     "grid": {"keep": ("keep", str), "cell": ("cell", float)},
     "morton": {"bits": ("bits", int)},
     "npdu": {"order": ("order", str), "window": ("window", int)},
-    "fastpoint": {"estimator": ("estimator", str)},
+    "fastpoint": {"estimator": ("estimator", str), "first": ("first", str)},
 }
 
 #: Cell sizes of the released grid, in meters.
@@ -105,9 +108,7 @@ class Sampler:
         """
         return level > 1 and self.exact and not self._at(level).every
 
-    def sample(
-        self, points: Tensor, count: int, level: int, index: farpoint.Index[Tensor] | None = None
-    ) -> Tensor:
+    def sample(self, points: Tensor, count: int, level: int) -> Tensor:
         """Choose the points of a level.
 
         Parameters
@@ -118,8 +119,6 @@ class Sampler:
             Number of samples per cloud; a grid of fixed cells returns one per cell.
         level : int
             Level, 1 for the first that is sampled.
-        index : farpoint.Index, optional
-            Index of the points, used by ``fastpoint`` with the same result.
 
         Returns
         -------
@@ -129,27 +128,26 @@ class Sampler:
         Raises
         ------
         ValueError, TypeError, farpoint.CudaUnavailable
-            As for ``farpoint.sample`` and ``farpoint.sample_npdu``.
+            As for ``farpoint.sample`` and ``baselines.sample``.
         """
         if self.takes_prefix(level):
             return torch.arange(count, device=points.device).expand(points.shape[0], count)
         here = self._at(level)
         if here.device == "cpu" and not points.is_cpu:
-            return here._chosen(points.cpu(), count, level, None).to(points.device)
-        return here._chosen(points, count, level, index)
+            return here._chosen(points.cpu(), count, level).to(points.device)
+        return here._chosen(points, count, level)
 
     def _at(self, level: int) -> Sampler:
         """Returns the sampler of a level."""
         return self if level <= 1 or self.rest is None else self.rest
 
-    def _chosen(
-        self, points: Tensor, count: int, level: int, index: farpoint.Index[Tensor] | None
-    ) -> Tensor:
+    def _chosen(self, points: Tensor, count: int, level: int) -> Tensor:
+        if self.method.partition(":")[0] in _BASELINES:
+            options = ",".join(f"{name}={value}" for name, value in self.options.items())
+            return baselines.sample(points, count, f"{self.method}:{options}" if options else self.method)
         if self.method not in _APPROXIMATE:
             return farpoint.sample(points, count, algorithm=self.method)
         options = dict(self.options)
-        if self.method == "fastpoint":
-            options["index"] = index
         if self.method == "random":
             options["seed"] = options.get("seed", 0) + level
         if self.with_replacement:
@@ -186,7 +184,7 @@ def parse(text: str, data: str | None = None) -> Sampler:
     Examples
     --------
     >>> parse("cpu:radius").device, parse("npdu").exact, parse("fastpoint+peak").options
-    ('cpu', False, {'first_stage': 'peak'})
+    ('cpu', False, {'first': 'peak'})
     """
     body, at, levels = text.partition("@")
     if at and levels not in ("every", "first", "released"):
@@ -215,7 +213,7 @@ def _one(text: str, body: str) -> Sampler:
     if plus:
         if first_stage not in _EXACT:
             raise ValueError(f"sampler {text!r}: {first_stage!r} is none of {', '.join(_EXACT)}")
-        options["first_stage"] = first_stage
+        options["first"] = first_stage
     runs_on_input_device = method == "fastpoint" and first_stage not in _ON_CPU
     return Sampler(text, False, "input" if runs_on_input_device else "cpu", method, options)
 

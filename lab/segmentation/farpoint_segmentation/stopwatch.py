@@ -41,11 +41,11 @@ class TimedSampler:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sampler, name)
 
-    def sample(self, points: Tensor, count: int, level: int, *more: Any) -> Tensor:
+    def sample(self, points: Tensor, count: int, level: int) -> Tensor:
         """Sample as the wrapped sampler, and measure the time, including copies of CPU samplers."""
         if points.device.type != "cuda":
             start = time.perf_counter()
-            result = self._sampler.sample(points, count, level, *more)
+            result = self._sampler.sample(points, count, level)
             spent = time.perf_counter() - start
             self._parts.append(lambda: spent)
             return result
@@ -54,7 +54,7 @@ class TimedSampler:
             self._parts, self._captured = [], True  # times of a graph are those of its last replay
         first, last = (_event(capturing) for _ in range(2))
         first.record()
-        result = self._sampler.sample(points, count, level, *more)
+        result = self._sampler.sample(points, count, level)
         last.record()
         self._parts.append(lambda: first.elapsed_time(last) / 1000)
         return result

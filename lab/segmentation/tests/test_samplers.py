@@ -8,7 +8,7 @@ import segmentation_reference as reference  # noqa: E402
 from segmentation_reference import one_thread  # noqa: E402, F401
 
 import farpoint  # noqa: E402
-from farpoint_segmentation import arguments, commands, networks, samplers, timing  # noqa: E402
+from farpoint_segmentation import arguments, baselines, commands, networks, samplers, timing  # noqa: E402
 from farpoint_segmentation.networks import all_pairs  # noqa: E402
 from farpoint_segmentation.records import read_scenes  # noqa: E402
 
@@ -94,27 +94,18 @@ def test_where_approximate_samplers_run():
         assert samplers.parse(name).device == "cpu" and not networks.can_capture(samplers.parse(name))
 
 
-def test_an_index_changes_nothing(points):
-    points = torch.cat([points, points + 10], 1)
-    index = farpoint.Index(points)
-    for name in ["fastpoint", "fastpoint@first", "random", "peak"]:
-        for level in (1, 2):
-            sampler = samplers.parse(name)
-            assert torch.equal(sampler.sample(points, 400, level, index), sampler.sample(points, 400, level))
-
-
 def test_options_are_passed_on(points):
     def of(name):
         return samplers.parse(name).sample(points, 150, 1)
 
     assert torch.equal(
         of("npdu:order=morton,window=40"),
-        farpoint.sample_npdu(points, 150, order="morton", window=40),
+        baselines.sample(points, 150, "npdu:window=40,order=morton"),
     )
-    assert torch.equal(of("morton"), farpoint.sample_morton(points, 150))
+    assert torch.equal(of("morton"), baselines.sample(points, 150, "morton:bits=10"))
     assert torch.equal(of("fastpoint+radius"), of("fastpoint"))
     assert torch.equal(of("cpu:fastpoint+radius"), of("fastpoint"))
-    assert samplers.parse("cpu:fastpoint+radius").options == {"first_stage": "radius"}
+    assert samplers.parse("cpu:fastpoint+radius").options == {"first": "radius"}
     assert not torch.equal(of("random"), of("random:seed=7"))
 
 
@@ -135,6 +126,14 @@ def test_the_paper_samples_the_other_levels_by_the_textbook(points, name, monkey
         return sample(points, count, algorithm=algorithm)
 
     monkeypatch.setattr(farpoint, "sample", watched)
+    of_baselines = baselines.sample
+
+    def also_watched(points, count, method):
+        if method == "quick":
+            ran.append(method)
+        return of_baselines(points, count, method)
+
+    monkeypatch.setattr(baselines, "sample", also_watched)
     sampler = samplers.parse(name)
     made = networks.build("pointmetabase-l", "s3dis", seed=0).find_geometry(points, sampler).levels
     own = [sampler.method] if sampler.exact else []

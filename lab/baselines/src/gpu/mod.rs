@@ -82,6 +82,26 @@ pub unsafe fn enqueue<T: CudaScalar>(
     Ok(())
 }
 
+/// Returns the bytes of device memory that [`enqueue`] uses besides input, index and result, for this many clouds of at
+/// most `rows` rows of `dims` coordinates and `samples` samples each.
+///
+/// # Errors
+/// If GPUs do not have the method.
+pub fn scratch_bytes<T: CudaScalar>(
+    gpu: &Gpu,
+    job: &Job,
+    [clouds, rows, dims]: [usize; 3],
+    samples: usize,
+    has_index: bool,
+) -> Result<usize> {
+    load();
+    let shape = Shape { clouds, rows, dims, samples };
+    Ok(match work(job, shape, 1, has_index)? {
+        Some(work) => Plan::new::<T>(gpu, &work)?.bytes,
+        None => quick::scratch_bytes::<T>(gpu, shape, height(job.method)),
+    })
+}
+
 /// Samples one cloud in host memory.
 ///
 /// # Errors
@@ -108,10 +128,8 @@ pub fn sample_on<T: CudaScalar, P: Points<T> + ?Sized>(
     let input = Input::upload(&stream, &clouds, shape)?;
     let output = Output::new(&stream, &clouds)?;
     let batch = batch(&clouds, shape, &input, &output);
-    let bytes = match &work {
-        Some(work) => Plan::new::<T>(gpu, work)?.bytes,
-        None => quick::scratch_bytes::<T>(gpu, shape, height(job.method)),
-    };
+    let sizes = [shape.clouds, shape.rows, shape.dims];
+    let bytes = scratch_bytes::<T>(gpu, job, sizes, shape.samples, false)?;
     let scratch = Buffer::<u8>::new(&stream, bytes, "scratch memory")?;
     let memory = Some((scratch.pointer(), bytes));
     // SAFETY: the buffers have the sizes that batch and plan say, and are freed in stream order.

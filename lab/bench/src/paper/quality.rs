@@ -7,11 +7,12 @@ use super::published::{SAMPLERS, SEGMENTATION};
 use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use crate::plot::{Axis, Dots, Panel, Sheet};
-use crate::timing::{Contender, Effort, OnCpu, Once, Record, measure};
+use crate::timing::{Contender, Effort, OnCpu, Once, Record, baseline, measure};
 use anyhow::Result;
-use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
+use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use farpoint::measure::Spacing;
-use farpoint::{Algorithm, Cpu, Sampler};
+use farpoint::{Algorithm, Amount, Cpu, Sampler};
+use farpoint_baselines as baselines;
 use farpoint_cli::output::{count, number, seconds};
 use std::time::Instant;
 
@@ -39,20 +40,21 @@ const HEAD: [&str; 16] = [
 /// Sampling ratios: that of the paper's figure 12; its networks take a quarter.
 const RATIOS: [f64; 2] = [0.125, 0.25];
 
-/// Approximate samplers and their names here.
-const APPROXIMATE: [(&str, Method); 8] = [
-    ("random", Method::Random { seed: 1 }),
-    ("grid", Method::Grid { keep: Keep::Center }),
-    ("morton (EdgePC)", Method::Morton { bits: 10 }),
-    ("npdu, input order", Method::Npdu { window: None, order: Order::Input }),
-    ("npdu, Morton order", Method::Npdu { window: None, order: Order::Morton }),
-    ("npdu, neighbors", Method::Npdu { window: None, order: Order::Neighbors }),
-    ("fastpoint, network", fastpoint(Estimator::Network)),
-    ("fastpoint, fit", fastpoint(Estimator::Fit)),
+/// Approximate samplers and their names here: two of farpoint, the others baselines.
+const SIMPLE: [(&str, Method); 2] =
+    [("random", Method::Random { seed: 1 }), ("grid", Method::Grid { keep: Keep::Center })];
+const BASELINES: [(&str, &str); 6] = [
+    ("morton (EdgePC)", "morton"),
+    ("npdu, input order", "npdu"),
+    ("npdu, Morton order", "npdu:order=morton"),
+    ("npdu, neighbors", "npdu:order=neighbors"),
+    ("fastpoint, network", "fastpoint"),
+    ("fastpoint, fit", "fastpoint:estimator=fit"),
 ];
 
-const fn fastpoint(estimator: Estimator) -> Method {
-    Method::FastPoint { first: Algorithm::Auto, estimator }
+/// Returns the names of the approximate samplers, in the order of the table.
+fn approximate() -> impl Iterator<Item = &'static str> {
+    SIMPLE.into_iter().map(|(name, _)| name).chain(BASELINES.into_iter().map(|(name, _)| name))
 }
 
 /// Low effort, as times are secondary here.
@@ -175,15 +177,27 @@ fn contenders<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec
             contender(algorithm.name(), cloud, samples, run).variant("GPU")
         }));
     }
-    let cpu = [Algorithm::peak(), Algorithm::quick(), Algorithm::radius()];
-    let cpu = if context.gpu.is_some() { &cpu[..1] } else { &cpu };
-    let on_cpu = |&algorithm: &_| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples);
-    contenders.extend(cpu.iter().map(on_cpu));
-    contenders.extend(APPROXIMATE.map(|(name, method)| {
+    let on_cpu = |algorithm| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples);
+    contenders.push(on_cpu(Algorithm::peak()));
+    if context.gpu.is_none() {
+        let quick = baselines::Method::Quick { height: None };
+        contenders.push(baseline(&cloud.case, quick, samples));
+        contenders.push(on_cpu(Algorithm::radius()));
+    }
+    contenders.extend(SIMPLE.map(|(name, method)| {
         let run = move |points: &[[f32; 3]], samples| {
             let (cpu, sampler) =
                 (Cpu::new().threads(1), ApproximateSampler::count(method, samples));
             Ok(sampler.on(&cpu).sample(points)?.indices)
+        };
+        contender(name, cloud, samples, run).approximate()
+    }));
+    contenders.extend(BASELINES.map(|(name, method)| {
+        let method = method.parse().expect("a baseline");
+        let run = move |points: &[[f32; 3]], samples| {
+            let mut job = baselines::Job::new(method, Amount::Count(samples));
+            job.threads = Some(1);
+            Ok(baselines::sample(&job, points)?.indices)
         };
         contender(name, cloud, samples, run).approximate()
     }));
@@ -218,7 +232,7 @@ fn judged(points: &[[f32; 3]], record: &Record) -> Result<Vec<String>> {
     let quality = farpoint::measure::quality(points, &record.indices)?;
     let spacing =
         |value: fn(&Spacing) -> f64| quality.spacing.as_ref().map_or(0.0, value).to_string();
-    let exact = APPROXIMATE.iter().all(|(name, _)| *name != record.requested);
+    let exact = approximate().all(|name| name != record.requested);
     Ok(vec![
         named(record),
         exact.to_string(),
@@ -386,7 +400,7 @@ fn panel(table: &Table, cloud: &str) -> Panel {
         relative(table, &row, column)
     };
     let measured = table.each("sampler");
-    let samplers = APPROXIMATE.into_iter().map(|(sampler, _)| sampler);
+    let samplers = approximate();
     let samplers: Vec<_> = samplers.filter(|name| measured.contains(name)).collect();
     let series = MEASURES.map(|(name, column)| {
         let values = samplers.iter().map(|sampler| value(sampler, column)).collect();

@@ -4,9 +4,10 @@ use super::clouds::Cloud;
 use super::cuda;
 use super::figure::{Context, TableRows};
 use super::table::{Row, Table};
-use crate::timing::{Contender, OnCpu, Record};
+use crate::timing::{Contender, OnCpu, Record, baseline};
 use anyhow::Result;
 use farpoint::Algorithm;
+use farpoint_baselines::Method;
 use farpoint_cli::output::{number, seconds};
 
 /// Columns of the figures of time. `bytes` is the memory used beyond the input (CPU) or all device
@@ -60,10 +61,10 @@ pub(super) fn exact<'a>(
     samples: usize,
 ) -> Result<Vec<Contender<'a>>> {
     let Some(gpu) = &context.gpu else {
-        let all = [Algorithm::Naive, Algorithm::quick(), Algorithm::radius(), Algorithm::peak()];
-        return Ok(all
-            .map(|algorithm| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples))
-            .into());
+        let of = |algorithm| OnCpu { algorithm, threads: 1 }.contender(&cloud.case, samples);
+        let quick = baseline(&cloud.case, Method::Quick { height: None }, samples);
+        let peak = of(Algorithm::peak());
+        return Ok(vec![of(Algorithm::Naive), quick, of(Algorithm::radius()), peak]);
     };
     let mut contenders = Vec::new();
     let all = [Algorithm::Naive, Algorithm::radius(), Algorithm::Persistent, Algorithm::peak()];

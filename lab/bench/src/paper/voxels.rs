@@ -11,7 +11,7 @@ use super::timed;
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
 use crate::timing::{Case, Contender, OnCpu, Once, Turn, measure};
 use anyhow::Result;
-use farpoint::approximate::{ApproximateSampler, Method, Order};
+use farpoint_baselines::{Method, Order};
 use farpoint::{Algorithm, Cpu, RadiusOptions};
 use farpoint_cli::each_precision;
 use farpoint_cli::output::count;
@@ -125,18 +125,7 @@ impl Figure for Voxels {
 fn windows(case: &Case, samples: usize) -> [Contender<'_>; 2] {
     [("input order", Order::Input), (SORTED, Order::Morton)].map(|(variant, order)| {
         let method = Method::Npdu { window: None, order };
-        let contender = Contender::new(method.name(), samples, move |turn: Turn| {
-            let (cpu, sampler) =
-                (Cpu::new().threads(1), ApproximateSampler::count(method, turn.samples));
-            each_precision!(&case.points, points => {
-                let points: &[[_; 3]] = points;
-                let start = Instant::now();
-                let indices = sampler.on(&cpu).sample(points)?.indices;
-                let seconds = start.elapsed().as_secs_f64();
-                Ok(Once { indices, seconds, algorithm: method.name(), bytes: None })
-            })
-        });
-        contender.variant(variant).approximate()
+        baseline(case, method, samples).variant(variant).approximate()
     })
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Contender, Once, Subject, Turn};
 use anyhow::Result;
-use farpoint::{Algorithm, Cpu, NonFinite, Sampler, Start, Statistics};
+use farpoint::{Algorithm, Amount, Cpu, NonFinite, Sampler, Start, Statistics};
+use farpoint_baselines as baselines;
 use farpoint_cli::each_precision;
 use farpoint_cli::input::Points;
 use farpoint_generate::Kind;
@@ -84,6 +85,21 @@ impl OnCpu {
         });
         Ok(found.unwrap_or_default())
     }
+}
+
+/// Returns a baseline on one thread as a contender, sampling this cloud.
+pub(crate) fn baseline(case: &Case, method: baselines::Method, samples: usize) -> Contender<'_> {
+    Contender::new(method.name(), samples, move |turn: Turn| {
+        let mut job = baselines::Job::new(method, Amount::Count(turn.samples));
+        (job.threads, job.non_finite) = (Some(1), NonFinite::Skip);
+        each_precision!(&case.points, points => {
+            let points: &[[_; 3]] = points;
+            let start = Instant::now();
+            let indices = baselines::sample(&job, points)?.indices;
+            let seconds = start.elapsed().as_secs_f64();
+            Ok(Once { indices, seconds, algorithm: method.name(), bytes: None })
+        })
+    })
 }
 
 /// Repeats a run for at least `patience` seconds; returns the indices and the mean time of one.

@@ -124,9 +124,8 @@ def geometry(
         fine = _Searched(points, ball_query)
     for level, radius in enumerate(radii, 1):
         with lanes.sampling():
-            # FastPoint searches neighbors, too; exact samplers need no index.
             count = fine.points.shape[1] // STRIDE
-            samples = chooser.sample(fine.points, count, level, fine.index)
+            samples = chooser.sample(fine.points, count, level)
             prefix = chooser.takes_prefix(level)
             chosen = fine.points[:, :count].contiguous() if prefix else farpoint.gather(fine.points, samples)
         with lanes.searching(behind_samples=True):

@@ -50,7 +50,7 @@ const LARGE: Class =
 const LARGER: Class = Class {
     name: "n = 200,000",
     sizes: &[200_000],
-    parts: &["radius", "persistent", "peak", "quick", "auto"],
+    parts: &["radius", "persistent", "peak", "auto"],
     depth: Depth::Quarter,
 };
 const MILLION: Class =

@@ -4,6 +4,7 @@
 //! by index and bit for bit.
 
 mod awkward;
+mod baselines;
 mod batches;
 mod calls;
 mod clouds;
@@ -11,7 +12,6 @@ mod concurrent;
 mod edges;
 mod equality;
 mod errors;
-mod fastpoint;
 mod graphs;
 mod guarded;
 mod large;
@@ -170,7 +170,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(spilled::groups(quick));
     groups.extend(pointers::groups());
     groups.extend(graphs::groups());
-    groups.extend(fastpoint::groups(quick));
+    groups.extend(baselines::groups(quick));
     groups.extend(streams::groups());
     groups.extend(progress::groups());
     groups.extend(memory::groups());

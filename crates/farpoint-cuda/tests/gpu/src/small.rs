@@ -6,7 +6,7 @@ use crate::report::write_file;
 use crate::runner::Group;
 use crate::variants::{self, ALL};
 use crate::{
-    awkward, batches, fastpoint, graphs, neighbors, pointers, search, streams, values, voxels,
+    awkward, baselines, batches, graphs, neighbors, pointers, search, streams, values, voxels,
 };
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
@@ -41,7 +41,7 @@ pub(crate) fn groups() -> Vec<Group> {
     groups.extend(pointers::small());
     groups.extend(streams::small());
     groups.extend(graphs::small());
-    groups.extend(fastpoint::small());
+    groups.extend(baselines::small());
     groups.extend(neighbors::small());
     groups.extend(search::small());
     groups.extend(values::small());

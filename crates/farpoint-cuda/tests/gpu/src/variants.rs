@@ -1,11 +1,11 @@
 //! Every algorithm with every switch worth testing.
 
-use farpoint::{Algorithm, PeakOptions, QuickOptions, RadiusOptions, Sampler};
+use farpoint::{Algorithm, PeakOptions, RadiusOptions, Sampler};
 use farpoint_cuda::Properties;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Names of all algorithms, in the order of the report.
-pub(crate) const ALL: &[&str] = &["naive", "radius", "persistent", "peak", "quick", "auto"];
+pub(crate) const ALL: &[&str] = &["naive", "radius", "persistent", "peak", "auto"];
 
 /// Set if no block may wait for another: every cloud is processed by one block.
 static ALONE: AtomicBool = AtomicBool::new(false);
@@ -41,11 +41,6 @@ impl Variant {
         let options = RadiusOptions::default().nvox(nvox);
         let options = options.fuse_selection(fuse_selection).fuse_update(fuse_update);
         Self { name: format!("radius, {name}"), algorithm: Algorithm::Radius(options) }
-    }
-
-    fn quick(height: u32) -> Self {
-        let options = QuickOptions::default().height(height);
-        Self { name: format!("quick, height {height}"), algorithm: Algorithm::Quick(options) }
     }
 
     fn peak(name: &str, options: PeakOptions) -> Self {
@@ -95,9 +90,6 @@ pub(crate) fn odd(part: &str) -> Vec<Variant> {
             variants.push(Variant::radius(&format!("nvox {nvox}"), Some(nvox), true, true));
         }
         variants.push(Variant::radius("nvox 5, nothing fused", Some(5), false, false));
-    }
-    if part == "quick" {
-        variants.extend([0, 1, 5, 20].map(Variant::quick));
     }
     variants
 }

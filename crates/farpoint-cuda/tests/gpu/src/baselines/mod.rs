@@ -1,4 +1,5 @@
-//! FastPoint on a GPU returns the result of the CPU, which is its definition: indices, radii and all details.
+//! The laboratory's baselines on a GPU return the result of the CPU, which is their definition: indices, radii and all
+//! details of FastPoint, indices and distances of QuickFPS.
 
 mod resident;
 
@@ -6,15 +7,15 @@ use crate::clouds::{Cloud, any_exponent};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::approximate::{Estimator, Method};
-use farpoint::{Algorithm, ApproximateSample, ApproximateSampler, Start};
+use farpoint::{Algorithm, Amount, Start};
+use farpoint_baselines::{Estimator, First, Found, Job, Method, gpu, sample};
 use farpoint_cuda::{CudaScalar, Error, Gpu};
 use farpoint_generate::Kind;
 use resident::{graphs, pointers};
 use std::time::Duration;
 
 /// The one part of these groups.
-const PART: &[&str] = &["fastpoint"];
+const PART: &[&str] = &["baselines"];
 
 pub(crate) fn groups(quick: bool) -> Vec<Group> {
     let mut groups = Vec::new();
@@ -27,55 +28,57 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     }
     groups.extend([options::<f32>(), options::<f64>(), edges(), orders()]);
     groups.extend([pointers::<f32>(), pointers::<f64>(), graphs(), gives_up()]);
+    groups.extend([quick::<f32>(), quick::<f64>()]);
     groups
 }
 
 /// For the sanitizer.
 pub(crate) fn small() -> Vec<Group> {
-    vec![of_host::<f32>(Kind::Room, &[700]), pointers::<f32>()]
+    vec![of_host::<f32>(Kind::Room, &[700]), pointers::<f32>(), quick::<f32>()]
 }
 
-fn job(count: usize) -> ApproximateSampler {
-    with(count, Algorithm::Auto, Estimator::Network)
+fn job(count: usize) -> Job {
+    with(count, First::Exact(Algorithm::Auto), Estimator::Network)
 }
 
-fn with(count: usize, first: Algorithm, estimator: Estimator) -> ApproximateSampler {
-    ApproximateSampler::count(Method::FastPoint { first, estimator }, count)
+fn with(count: usize, first: First, estimator: Estimator) -> Job {
+    Job::new(Method::FastPoint { first, estimator }, Amount::Count(count))
 }
 
 /// A job on a cloud, and the CPU's result.
 struct Case<T> {
     name: String,
     cloud: Cloud<T>,
-    job: ApproximateSampler,
-    truth: ApproximateSample,
+    job: Job,
+    truth: Found<T>,
 }
 
 impl<T: CudaScalar> Case<T> {
-    fn new(name: impl Into<String>, cloud: Cloud<T>, job: ApproximateSampler) -> Result<Self> {
-        let truth = job.sample(&cloud)?;
+    fn new(name: impl Into<String>, cloud: Cloud<T>, job: Job) -> Result<Self> {
+        let truth = sample(&job, &cloud)?;
         Ok(Self { name: name.into(), cloud, job, truth })
     }
 
     fn compare(&self, device: &Gpu, tally: &mut Tally) {
-        let found = self.job.on(device).sample(&self.cloud);
+        let found = gpu::sample_on(device, &self.job, &self.cloud);
         let Some(found) = tally.take(&self.name, found) else { return };
         tally.check(&self.name, same(&found, &self.truth));
     }
 }
 
-fn same(found: &ApproximateSample, truth: &ApproximateSample) -> Result<(), String> {
+fn same<T: CudaScalar>(found: &Found<T>, truth: &Found<T>) -> Result<(), String> {
     let difference = std::iter::zip(&found.indices, &truth.indices).position(|(a, b)| a != b);
+    let details = || format!("{:?}, not {:?}", found.fastpoint, truth.fastpoint);
     if let Some(difference) = difference {
         let (a, b) = (found.indices[difference], truth.indices[difference]);
-        return Err(format!(
-            "sample {difference} is {a}, not {b}; {:?}, not {:?}",
-            found.details, truth.details
-        ));
+        return Err(format!("sample {difference} is {a}, not {b}; {}", details()));
     }
-    match (found.len() == truth.len(), found.details == truth.details) {
-        (true, true) => Ok(()),
-        _ => Err(format!("{} samples, {:?}, not {:?}", found.len(), found.details, truth.details)),
+    match found.indices.len() == truth.indices.len()
+        && found.fastpoint == truth.fastpoint
+        && found.squared_distances == truth.squared_distances
+    {
+        true => Ok(()),
+        false => Err(format!("{} samples, {}", found.indices.len(), details())),
     }
 }
 
@@ -107,7 +110,7 @@ fn of_host<T: CudaScalar>(kind: Kind, sizes: &'static [usize]) -> Group {
                     cases.push(Case::new(
                         name,
                         cloud.clone(),
-                        with(count, Algorithm::Auto, estimator),
+                        with(count, First::Exact(Algorithm::Auto), estimator),
                     )?);
                 }
             }
@@ -134,12 +137,14 @@ fn options<T: CudaScalar>() -> Group {
         for start in starts {
             for count in [950, 1_000, 2_000] {
                 let name = format!("-> {count}, {:.40}", format!("{start:?}"));
-                cases.push(Case::new(name, cloud.clone(), job(count).start(start.clone()))?);
+                cases.push(Case::new(name, cloud.clone(), Job { start: start.clone(), ..job(count) })?);
             }
         }
-        let truth = job(1_000).sample(&cloud)?;
+        let truth = sample(&job(1_000), &cloud)?;
         for first in ["naive", "radius", "peak", "persistent", "quick"] {
-            let job = with(1_000, first.parse()?, Estimator::Network);
+            let first_stage =
+                if first == "quick" { First::Quick } else { First::Exact(first.parse()?) };
+            let job = with(1_000, first_stage, Estimator::Network);
             let (name, cloud) = (format!("first stage {first}"), cloud.clone());
             // The CPU does not support all of them.
             cases.push(Case { name, cloud, job, truth: truth.clone() });
@@ -212,23 +217,47 @@ fn orders() -> Group {
     })
 }
 
+/// QuickFPS, from the first point and others, with trees of several heights.
+fn quick<T: CudaScalar>() -> Group {
+    group::<T>(format!("quick {}", T::SUFFIX), || {
+        let mut cases = Vec::new();
+        for kind in Kind::ALL {
+            for n in [1, 33, 500, 3_000] {
+                for (height, start) in [(None, 0), (Some(0), n / 2), (Some(5), n - 1), (Some(20), 0)] {
+                    let mut job = Job::new(Method::Quick { height }, Amount::Count(n.div_ceil(2)));
+                    job.start = Start::Index(start);
+                    let name = format!("{kind} {n}, height {height:?}");
+                    cases.push(Case::new(name, Cloud::<T>::of(kind, n, 5), job)?);
+                }
+            }
+        }
+        for dims in [1, 2, 4, 7] {
+            let cloud = Cloud::<T>::random(2_000, dims, Some(9), 8);
+            let job = Job::new(Method::Quick { height: None }, Amount::Count(900));
+            cases.push(Case::new(format!("{dims} axes"), cloud, job)?);
+        }
+        Ok(cases)
+    })
+}
+
 /// Stages at which a block leaves (`enum Stage` of `kernels/common/guard.cuh`).
 const STAGES: [(u32, &str); 2] = [(0, "at once"), (2, "in a pass")];
 
 /// A block that never arrives is waited for until the timeout and no longer; the next call is right.
 fn gives_up() -> Group {
     Group::new("fastpoint gives up", PART, || {
-        let job = with(5_000, Algorithm::Naive, Estimator::Network);
+        let job = with(5_000, First::Exact(Algorithm::Naive), Estimator::Network);
         let case = Case::new("after it", Cloud::<f32>::of(Kind::Room, 20_000, 3), job)?;
         Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
             for (stage, when) in STAGES {
                 let before = device.patience();
                 device.set_patience(Duration::from_millis(300));
                 device.set_absent(Some(stage));
-                let found = case.job.on(device).sample(&case.cloud);
+                let found = gpu::sample_on(device, &case.job, &case.cloud);
                 device.set_absent(None);
                 device.set_patience(before);
-                tally.is(format!("{when}: gave up"), matches!(found, Err(Error::GaveUp { .. })));
+                let error = found.err().and_then(|error| error.downcast::<Error>().ok());
+                tally.is(format!("{when}: gave up"), matches!(error, Some(Error::GaveUp { .. })));
                 case.compare(device, tally);
             }
             Ok(())
@@ -239,16 +268,13 @@ fn gives_up() -> Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farpoint::approximate::Details;
 
     /// The cases cover levels and none, passes that are repeated, and fills.
     #[test]
     fn cases_are_of_all_kinds() {
-        let details =
-            |cloud: &Cloud<f32>, count: usize| match job(count).sample(cloud).unwrap().details {
-                Details::FastPoint(details) => details,
-                _ => panic!("of another method"),
-            };
+        let details = |cloud: &Cloud<f32>, count: usize| {
+            sample(&job(count), cloud).unwrap().fastpoint.unwrap()
+        };
         let room = Cloud::<f32>::of(Kind::Room, 5_000, 7);
         assert!(details(&room, 310).radii.is_empty() && details(&room, 311).radii.len() == 6);
         let found = details(&room, 1_250);

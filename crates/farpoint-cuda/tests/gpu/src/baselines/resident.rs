@@ -8,10 +8,8 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::{Result, ensure};
 use farpoint::{Points, Start};
-use farpoint_cuda::{
-    Buffer, CudaScalar, DeviceApproximate, DeviceBatch, DeviceClouds, DeviceIndex, Error, Gpu,
-    Stream,
-};
+use farpoint_baselines::{gpu, sample};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, DeviceClouds, DeviceIndex, Gpu, Stream};
 use farpoint_generate::Kind;
 
 /// A batch in device memory.
@@ -101,12 +99,11 @@ impl<T: CudaScalar> Resident<T> {
             let start_rows: Vec<usize> =
                 (0..spec.starts).map(|s| n * (s + 1) / (spec.starts + 1)).collect();
             starts.extend(start_rows.iter().map(|&row| row as i64));
-            let job = if start_rows.is_empty() {
-                job(count)
-            } else {
-                job(count).start(Start::Indices(start_rows))
-            };
-            truth.push(if count == 0 { Vec::new() } else { job.sample(cloud)?.indices });
+            let mut job = job(count);
+            if !start_rows.is_empty() {
+                job.start = Start::Indices(start_rows);
+            }
+            truth.push(if count == 0 { Vec::new() } else { sample(&job, cloud)?.indices });
         }
         Ok(Self { spec, data, strides, starts, truth })
     }
@@ -126,8 +123,7 @@ impl<T: CudaScalar> Resident<T> {
         let indices = Guarded::<i64>::new(&stream, b * spec.samples)?;
         let job = job(spec.samples);
         let shape = [b, rows, 3];
-        let bytes =
-            device.approximate_scratch_bytes::<T>(&job, shape, spec.samples, spec.has_index);
+        let bytes = gpu::scratch_bytes::<T>(device, &job, shape, spec.samples, spec.has_index)?;
         let scratch = Guarded::<u8>::new(&stream, bytes)?;
         let index = Guarded::<u8>::new(
             &stream,
@@ -153,11 +149,7 @@ impl<T: CudaScalar> Resident<T> {
             if spec.has_index {
                 device.enqueue_index(&stream, &DeviceIndex::<T>::new(device_clouds, b, 3))?;
             }
-            device.enqueue_approximate(
-                &job,
-                &stream,
-                &DeviceApproximate { batch, index: device_clouds.index },
-            )?;
+            gpu::enqueue(&job, &stream, &batch, device_clouds.index)?;
         }
         stream.synchronize()?;
         scratch.read("scratch memory")?;
@@ -211,7 +203,7 @@ pub(super) fn graphs() -> Group {
     })
 }
 
-fn replayed(device: &Gpu, cases: &[Resident<f32>], tally: &mut Tally) -> Result<(), Error> {
+fn replayed(device: &Gpu, cases: &[Resident<f32>], tally: &mut Tally) -> Result<()> {
     let stream = Stream::new(device)?;
     let spec = &cases[0].spec;
     let (clouds, rows) = (spec.lengths.len(), spec.lengths[0]);
@@ -219,13 +211,17 @@ fn replayed(device: &Gpu, cases: &[Resident<f32>], tally: &mut Tally) -> Result<
     let mut points = Buffer::upload(&stream, &cases[0].data, "points")?;
     let indices = Buffer::<i64>::new(&stream, clouds * spec.samples, "indices")?;
     let batch = DeviceBatch::<f32>::padded(points.pointer(), [clouds, rows, 3], indices.pointer());
-    let request = DeviceApproximate { batch, index: None };
     // SAFETY: the arrays have the sizes given and outlive the stream's work.
-    let enqueue = || unsafe { device.enqueue_approximate(&job, &stream, &request) };
+    let enqueue = || unsafe { gpu::enqueue(&job, &stream, &batch, None) };
     // The first use of a kernel loads it, which a capture may not.
     enqueue()?;
     stream.synchronize()?;
-    let graph = stream.capture(enqueue)?;
+    let mut queued = Ok(());
+    let graph = stream.capture(|| {
+        queued = enqueue();
+        Ok(())
+    })?;
+    queued?;
     for (replay, case) in cases.iter().enumerate() {
         points.write(0, &case.data)?;
         // SAFETY: the arrays outlive the launches, which `download` waits for.
