@@ -1,4 +1,4 @@
-//! QuickFPS: one sample at a time over the buckets of a KD-tree (docs/quick.md).
+//! QuickFPS: one sample at a time over the buckets of a KD-tree (README.md).
 //!
 //! One block per cloud, so that no block waits for another. Scratch: 24 bytes per point in `f32`, 40 in
 //! `f64`, and 544 (1,088) per bucket. A bucket takes shared memory too, which limits their number: on

@@ -7,7 +7,7 @@ mod memory;
 mod running;
 
 pub(crate) use contender::{Contender, Once, Turn};
-pub(crate) use cpu::{baseline, Case, OnCpu, generated, repeated};
+pub(crate) use cpu::{Case, OnCpu, baseline, generated, repeated};
 pub(crate) use memory::Counted;
 
 use anyhow::{Result, ensure};

@@ -61,8 +61,8 @@ impl<T: CudaScalar> Case<T> {
 
     fn compare(&self, device: &Gpu, tally: &mut Tally) {
         let found = gpu::sample_on(device, &self.job, &self.cloud);
-        let Some(found) = tally.take(&self.name, found) else { return };
-        tally.check(&self.name, same(&found, &self.truth));
+        let found = found.map_err(|error| format!("{error:#}"));
+        tally.check(&self.name, found.and_then(|found| same(&found, &self.truth)));
     }
 }
 
@@ -137,7 +137,11 @@ fn options<T: CudaScalar>() -> Group {
         for start in starts {
             for count in [950, 1_000, 2_000] {
                 let name = format!("-> {count}, {:.40}", format!("{start:?}"));
-                cases.push(Case::new(name, cloud.clone(), Job { start: start.clone(), ..job(count) })?);
+                cases.push(Case::new(
+                    name,
+                    cloud.clone(),
+                    Job { start: start.clone(), ..job(count) },
+                )?);
             }
         }
         let truth = sample(&job(1_000), &cloud)?;
@@ -223,7 +227,9 @@ fn quick<T: CudaScalar>() -> Group {
         let mut cases = Vec::new();
         for kind in Kind::ALL {
             for n in [1, 33, 500, 3_000] {
-                for (height, start) in [(None, 0), (Some(0), n / 2), (Some(5), n - 1), (Some(20), 0)] {
+                for (height, start) in
+                    [(None, 0), (Some(0), n / 2), (Some(5), n - 1), (Some(20), 0)]
+                {
                     let mut job = Job::new(Method::Quick { height }, Amount::Count(n.div_ceil(2)));
                     job.start = Start::Index(start);
                     let name = format!("{kind} {n}, height {height:?}");

@@ -197,7 +197,7 @@ pub(super) fn graphs() -> Group {
             .collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
             let result = replayed(device, &cases, tally);
-            tally.take("captured", result);
+            tally.check("captured", result.map_err(|error| format!("{error:#}")));
             Ok(())
         })
     })
