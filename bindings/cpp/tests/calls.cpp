@@ -261,19 +261,17 @@ TEST(a_callback_that_throws) {
     CHECK(rethrows(farpoint::BatchOptions{}, [&](const auto& options) {
         farpoint::sample_batch({cloud, cloud}, 2000, options);
     }));
-    CHECK(rethrows(farpoint::ApproximateOptions{}, [&](const auto& options) {
-        farpoint::sample_approximate(cloud, farpoint::Npdu{}, 2000, options);
-    }));
-    CHECK(rethrows(farpoint::CentroidOptions{}, [&](const auto& options) { farpoint::centroids(cloud, 200, options); }));
-    CHECK(rethrows(farpoint::VoxelOptions{}, [&](const auto& options) {
-        farpoint::voxel_downsample(cloud, 0.1, options);
-    }));
+    CHECK(rethrows(farpoint::ApproximateOptions{},
+                   [&](const auto& options) { farpoint::sample_approximate(cloud, farpoint::Npdu{}, 2000, options); }));
+    CHECK(
+        rethrows(farpoint::CentroidOptions{}, [&](const auto& options) { farpoint::centroids(cloud, 200, options); }));
+    CHECK(rethrows(farpoint::VoxelOptions{},
+                   [&](const auto& options) { farpoint::voxel_downsample(cloud, 0.1, options); }));
     CHECK(rethrows(farpoint::MatchOptions{}, [&](const auto& options) { farpoint::nearest(cloud, cloud, options); }));
     CHECK(rethrows(farpoint::MatchOptions{}, [&](const auto& options) { farpoint::chamfer(cloud, cloud, options); }));
     CHECK(rethrows(farpoint::SearchOptions{}, [&](const auto& options) { farpoint::knn(cloud, cloud, 2, options); }));
-    CHECK(rethrows(farpoint::SearchOptions{}, [&](const auto& options) {
-        farpoint::within(cloud, cloud, {0.01}, options);
-    }));
+    CHECK(rethrows(farpoint::SearchOptions{},
+                   [&](const auto& options) { farpoint::within(cloud, cloud, {0.01}, options); }));
     CHECK(sample(cloud, 10).size() == 10);
 }
 
@@ -337,7 +335,8 @@ TEST(no_queries) {
     const auto cloud = clouds::random<float>(500, 15);
     const clouds::Cloud<float> none;
     const farpoint::Index index(cloud);
-    for (const farpoint::Points& searched : {farpoint::Points(cloud), farpoint::Points(index), farpoint::Points(none)}) {
+    for (const farpoint::Points& searched :
+         {farpoint::Points(cloud), farpoint::Points(index), farpoint::Points(none)}) {
         CHECK(farpoint::nearest(none, searched).size() == 0);
         CHECK(farpoint::knn(none, searched, 4).indices().empty());
         CHECK(farpoint::ball_query(none, searched, {0.5}, 4).counts().empty());
@@ -455,11 +454,11 @@ TEST(an_index) {
 }
 
 // A bit for each member that not all structures of options have.
-#define MEMBER(name, bit)                                                                         \
-    constexpr unsigned name##_ = bit;                                                             \
-    template <typename T, typename = void>                                                        \
-    constexpr unsigned has_##name = 0;                                                            \
-    template <typename T>                                                                         \
+#define MEMBER(name, bit)                  \
+    constexpr unsigned name##_ = bit;      \
+    template <typename T, typename = void> \
+    constexpr unsigned has_##name = 0;     \
+    template <typename T>                  \
     constexpr unsigned has_##name<T, std::void_t<decltype(std::declval<T&>().name)>> = name##_;
 MEMBER(device, 1U)
 MEMBER(non_finite, 2U)
@@ -475,7 +474,7 @@ template <typename T>
 constexpr unsigned members = has_device<T> + has_non_finite<T> + has_progress<T> + has_starts<T> + has_algorithm<T> +
                              has_deadline<T> + has_rows<T> + has_norm<T> + has_exclude_self<T> + has_reduce<T>;
 template <typename A, typename... B>
-constexpr bool is_no_other = ((std::is_same_v<A, B> || !std::is_convertible_v<const A&, const B&>) && ...);
+constexpr bool is_no_other = ((std::is_same_v<A, B> || !std::is_convertible_v<const A&, const B&>)&&...);
 template <typename... T>
 constexpr bool are_unrelated = (is_no_other<T, T...> && ...);
 
@@ -492,10 +491,10 @@ TEST(options_that_do_not_apply) {
     static_assert(members<farpoint::SearchOptions> == run + norm_ + exclude_self_);
     static_assert(members<farpoint::Grid> == 0 && members<farpoint::Npdu> == starts_);
     static_assert(members<farpoint::FastPoint> == starts_ + algorithm_);
-    static_assert(are_unrelated<farpoint::MeasureOptions, farpoint::GradientOptions, farpoint::IndexOptions,
-                                farpoint::BatchOptions, SampleOptions, farpoint::ApproximateOptions,
-                                farpoint::CentroidOptions, farpoint::VoxelOptions, farpoint::MatchOptions,
-                                farpoint::SearchOptions>);
+    static_assert(
+        are_unrelated<farpoint::MeasureOptions, farpoint::GradientOptions, farpoint::IndexOptions,
+                      farpoint::BatchOptions, SampleOptions, farpoint::ApproximateOptions, farpoint::CentroidOptions,
+                      farpoint::VoxelOptions, farpoint::MatchOptions, farpoint::SearchOptions>);
     static_assert(!std::is_convertible_v<decltype(farpoint::cell(0.1)), farpoint::Amount>);
     static_assert(!std::is_convertible_v<decltype(farpoint::spacing(0.1)), farpoint::ApproximateAmount>);
     static_assert(std::is_convertible_v<decltype(farpoint::all()), farpoint::ApproximateAmount>);

@@ -100,7 +100,7 @@ struct CpuOptions {
     InstructionSet instruction_set = InstructionSet::best;
 };
 
-/// Options of calls that GPUs can do.
+/// Device of a call.
 struct DeviceOptions {
     Device device = Device::cpu;
     /// GPU number, from 0.
@@ -160,30 +160,20 @@ struct MetricOptions {
     SearchMethod method = SearchMethod::automatic;
 };
 
-// The structures of calls have the options that the call uses, and none derives from another, so that options of one
-// call are not those of another.
+/// Options of calls that GPUs can do, too.
+struct RunOptions : CpuOptions, DeviceOptions, ProgressOptions {};
+
+// The structures of calls follow. They have the options that the call uses, and none derives from another, so that
+// options of one call are not those of another.
 
 /// Options of `sample` and `order`.
-struct SampleOptions : CpuOptions,
-                       DeviceOptions,
-                       NonFiniteOptions,
-                       ProgressOptions,
-                       StartOptions,
-                       ExactOptions,
-                       EarlyOptions,
-                       RowOptions {};
+struct SampleOptions : RunOptions, NonFiniteOptions, StartOptions, ExactOptions, EarlyOptions, RowOptions {};
 
 /// Options of `sample_batch`.
-struct BatchOptions : CpuOptions,
-                      DeviceOptions,
-                      NonFiniteOptions,
-                      ProgressOptions,
-                      StartOptions,
-                      ExactOptions,
-                      RowOptions {};
+struct BatchOptions : RunOptions, NonFiniteOptions, StartOptions, ExactOptions, RowOptions {};
 
 /// Options of `sample_approximate`; starts are members of the methods that have them.
-struct ApproximateOptions : CpuOptions, DeviceOptions, NonFiniteOptions, ProgressOptions, RowOptions {};
+struct ApproximateOptions : RunOptions, NonFiniteOptions, RowOptions {};
 
 /// Options of `centroids`.
 struct CentroidOptions : CpuOptions, NonFiniteOptions, ProgressOptions, RowOptions {};
@@ -198,10 +188,10 @@ struct MeasureOptions : CpuOptions {};
 struct GradientOptions : CpuOptions, DeviceOptions {};
 
 /// Options of `nearest` and `chamfer`.
-struct MatchOptions : CpuOptions, DeviceOptions, NonFiniteOptions, ProgressOptions, MetricOptions {};
+struct MatchOptions : RunOptions, NonFiniteOptions, MetricOptions {};
 
 /// Options of `knn`, `ball_query` and `within`.
-struct SearchOptions : CpuOptions, DeviceOptions, NonFiniteOptions, ProgressOptions, MetricOptions {
+struct SearchOptions : RunOptions, NonFiniteOptions, MetricOptions {
     /// Exclude the row with the same number: for neighbors of a cloud in itself.
     bool exclude_self = false;
 };

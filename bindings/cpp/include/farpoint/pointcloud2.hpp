@@ -50,7 +50,7 @@ struct MessageReport {
 };
 
 /// Options of `sample_message`.
-struct MessageOptions : CpuOptions, DeviceOptions, ProgressOptions, StartOptions, ExactOptions, EarlyOptions {};
+struct MessageOptions : RunOptions, StartOptions, ExactOptions, EarlyOptions {};
 
 /// Options of `voxel_message`.
 struct MessageVoxelOptions : CpuOptions, ProgressOptions, GridOptions {};
@@ -135,9 +135,8 @@ public:
         for (std::size_t axis = 0; axis < 3; ++axis) {
             offsets[axis] = static_cast<std::ptrdiff_t>(axes_[axis]);
         }
-        const Points view =
-            Points::axes(data_, scalar, count(), static_cast<std::ptrdiff_t>(point_step_), offsets)
-                .inside(data_, bytes_);
+        const Points view = Points::axes(data_, scalar, count(), static_cast<std::ptrdiff_t>(point_step_), offsets)
+                                .inside(data_, bytes_);
         return swapped_ ? view.byte_swapped() : view;
     }
 

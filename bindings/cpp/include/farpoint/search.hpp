@@ -71,8 +71,7 @@ public:
         detail::Run run(options);
         const void* numbers = detail::gradients_of(grad, size() * k(), x);
         farpoint_gradients_result* result = nullptr;
-        const farpoint_status status =
-            farpoint_search_backward(result_.get(), x.c(), y.c(), numbers, run.c(), &result);
+        const farpoint_status status = farpoint_search_backward(result_.get(), x.c(), y.c(), numbers, run.c(), &result);
         return run.finish(status, GradientsResult(result));
     }
 

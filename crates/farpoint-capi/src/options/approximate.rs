@@ -76,15 +76,16 @@ impl farpoint_approximate_options {
             let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
             (self.method()?, start)
         };
-        let used: &[&str] = match &method {
-            Method::Random { .. } => &["method_seed"],
-            Method::Grid { .. } => &["keep", "method_seed"],
-            Method::Morton { .. } => &["bits"],
-            Method::Npdu { .. } => &["window", "window_order"],
-            _ => &["estimator", "algorithm"],
-        };
-        let set = self.of_methods().into_iter().filter(|(member, _)| !used.contains(member));
-        super::refuse_unused(method.name(), &set.collect::<Vec<_>>())?;
+        self.refuse_unused(
+            method.name(),
+            match &method {
+                Method::Random { .. } => &["method_seed"],
+                Method::Grid { .. } => &["keep", "method_seed"],
+                Method::Morton { .. } => &["bits"],
+                Method::Npdu { .. } => &["window", "window_order", "starts", "random_start"],
+                _ => &["estimator", "algorithm", "starts", "random_start"],
+            },
+        )?;
         let job = ApproximateSampler::new(method, self.amount()?).non_finite(non_finite);
         Ok(match start {
             None => job,
@@ -97,15 +98,16 @@ impl farpoint_approximate_options {
     /// # Errors
     /// If the amount is unknown, or a member of a method is set.
     pub(crate) fn centroids(&self, non_finite: NonFinite) -> Result<ApproximateSampler, Failure> {
-        let starts = [("starts", self.start_count != 0), ("random_start", self.random_start != 0)];
-        super::refuse_unused("a mean", &[&starts[..], &self.of_methods()].concat())?;
+        self.refuse_unused("a mean", &[])?;
         let grid = Method::Grid { keep: Keep::Center };
         Ok(ApproximateSampler::new(grid, self.amount()?).non_finite(non_finite))
     }
 
-    /// Returns the members that only some methods have, and whether they are set.
-    fn of_methods(&self) -> [(&'static str, bool); 7] {
-        [
+    /// Refuses members that only other methods have.
+    fn refuse_unused(&self, method: &str, used: &[&str]) -> Result<(), Failure> {
+        let members = [
+            ("starts", self.start_count != 0),
+            ("random_start", self.random_start != 0),
             ("method_seed", self.method_seed != 0),
             ("keep", number(self.keep) != 0),
             ("window_order", number(self.window_order) != 0),
@@ -113,7 +115,8 @@ impl farpoint_approximate_options {
             ("window", self.window != 0),
             ("bits", self.bits != 0),
             ("algorithm", !self.algorithm.is_null()),
-        ]
+        ];
+        super::refuse_unused(method, used, &members)
     }
 
     /// Returns the selected rows.

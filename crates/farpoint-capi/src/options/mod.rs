@@ -64,7 +64,7 @@ unsafe fn start(
 ) -> Result<Option<Start>, Failure> {
     match (count, random) {
         (0, 0) => {
-            refuse_unused("a start that is not random", &[("seed", seed != 0)]).map(|()| None)
+            refuse_unused("a start that is not random", &[], &[("seed", seed != 0)]).map(|()| None)
         }
         (0, _) => Ok(Some(Start::Random(seed))),
         (_, 0) => {
@@ -79,14 +79,12 @@ unsafe fn start(
 /// Refuses members that are set and not used: something else was meant.
 ///
 /// # Errors
-/// If a member is set, the first of them.
-fn refuse_unused(what: &str, members: &[(&str, bool)]) -> Result<(), Failure> {
-    match members.iter().find(|(_, set)| *set) {
-        Some((member, _)) => {
-            Err(invalid(format!("{member} is set, which {what} does not use; leave it 0")))
-        }
-        None => Ok(()),
-    }
+/// Names the first of them.
+fn refuse_unused(what: &str, used: &[&str], members: &[(&str, bool)]) -> Result<(), Failure> {
+    let unused = |&&(member, set): &&(&str, bool)| set && !used.contains(&member);
+    members.iter().find(unused).map_or(Ok(()), |(member, _)| {
+        Err(invalid(format!("{member} is set, which {what} does not use; leave it 0")))
+    })
 }
 
 /// Parses an algorithm.

@@ -60,7 +60,7 @@ impl farpoint_search_options {
                 ("near_radius", self.near_radius != 0.0),
                 ("inclusive", self.inclusive != 0),
             ];
-            super::refuse_unused("a search of the kind FARPOINT_NEAREST", &of_balls)?;
+            super::refuse_unused("a search of the kind FARPOINT_NEAREST", &[], &of_balls)?;
         }
         let mut job = lookup(self.kind, "kind", &kinds)?(self.k)
             .min_radius(self.min_radius)

@@ -73,7 +73,7 @@ impl farpoint_thread_options {
         ];
         let scheduling = lookup(self.scheduling, "scheduling", &all)?;
         if scheduling == Scheduling::Inherited {
-            super::refuse_unused("inherited scheduling", &[("priority", priority != 0)])?;
+            super::refuse_unused("inherited scheduling", &[], &[("priority", priority != 0)])?;
         }
         Ok(options.scheduling(scheduling))
     }

@@ -281,7 +281,7 @@ static void approximate(const float *a) {
     farpoint_centroids_result_free(centroids);
     options = approximate_options(FARPOINT_METHOD_RANDOM, 3);
     options.random_start = 1;
-    INVALID(farpoint_approximate(cloud, &options, &result), "does not start at a point");
+    INVALID(farpoint_approximate(cloud, &options, &result), "random_start is set, which random does not use");
 }
 
 /* Each voxel by a loop over all points. */
