@@ -135,7 +135,7 @@ def nearest(
     Raises
     ------
     ValueError
-        NaN or infinity (on the CPU), empty clouds, or incompatible shapes. Lengths on a GPU are not
+        NaN or infinity (on the CPU), a search in an empty cloud, or incompatible shapes. Lengths on a GPU are not
         checked: distances to a cloud of length 0 are infinite, with index -1.
     TypeError
         Neither float32 nor float64, different dtypes, or arrays of different libraries.

@@ -266,6 +266,7 @@ fn invalid_options_are_refused() {
     folder.room("a.ply", 10);
     folder.ok("generate room -n 0 -o none.ply");
     folder.fails("neighbors a.ply none.ply -k 4 -o out.npz", &["none.ply", "no usable point"]);
+    folder.ok("neighbors none.ply a.ply -k 4 -o nobody.npz");
     // 400 TB of places.
     folder.fails("neighbors a.ply -k 4000000000k -o out.npz", &["a.ply: needs about", "are free"]);
     // 8 TB of neighbors, estimated from evenly spaced rows.

@@ -51,8 +51,8 @@ def about(points: Tensor) -> str:
     return f"points of shape {tuple(points.shape)}, {points.dtype}, {points.device}"
 
 
-def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
-    """Returns both clouds for kernels. Raises unless they are a pair of clouds."""
+def checked_pair(x: Tensor, y: Any, filled: bool) -> tuple[Tensor, Tensor]:
+    """Returns both clouds for kernels. Raises unless they are a pair of clouds; if ``filled``, also without queries."""
     if not isinstance(y, Tensor):
         raise TypeError(
             f"x is a tensor and y is not ({about(x)}; {name(y)}); pass a tensor, as "
@@ -68,7 +68,8 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
             "both must be clouds (N, D), or batches (B, N, D) of the same B and D "
             f"({about_pair(x, y)})"
         )
-    for which, cloud in (("first", x), ("second", y)):
+    sides = (("first", x), ("second", y))
+    for which, cloud in sides if filled or shape[-2] > 0 else ():
         if cloud.shape[-2] == 0 and not (batch and shape[0] == 0):
             raise ValueError(f"the {which} cloud: the cloud has no usable point ({about_pair(x, y)})")
     return x, y
