@@ -200,6 +200,7 @@ impl ManyFiles<'_> {
     ) -> Result<(), farpoint_pipeline::Error> {
         let (all, done) = (batch.remaining().len(), AtomicUsize::new(0));
         let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
+        progress.count(0, all);
         farpoint_pipeline::run(
             batch,
             executor,

@@ -39,6 +39,8 @@ pub enum Stage {
     Sampling,
     /// The chosen points are written.
     Writing,
+    /// The chosen points of a cloud in parts are fetched and written; the run may end at any time.
+    Fetching,
     /// Their rows are written.
     Indices,
     /// Nothing that takes time.
