@@ -80,7 +80,7 @@ fn describe_each(args: &args::Info) -> Result<()> {
         match description(&file.path, args) {
             Ok(description) => {
                 described.push(description);
-                density::bound(densities(&mut described));
+                density::bound(densities(&mut described), density::CELLS);
             }
             Err(error) => {
                 complain("error", &error.to_string());

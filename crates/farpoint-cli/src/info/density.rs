@@ -19,7 +19,7 @@ const PERCENT: [usize; 3] = [5, 50, 95];
 /// Cells along a file in units that are not known, before all files are: theirs may have to be small.
 const FINE: f64 = 2048.0;
 /// Most cells of all files that are kept until all are known: 16 bytes each.
-const CELLS: usize = 1 << 24;
+pub(super) const CELLS: usize = 1 << 24;
 
 /// Occupied cells of a grid through the origin.
 #[derive(Clone)]
@@ -292,8 +292,8 @@ fn first_returns(cloud: &Cloud) -> Option<f64> {
 }
 
 /// Joins cells, the smallest first, until those of all files take little memory.
-pub(super) fn bound(mut all: Vec<&mut Density>) {
-    while all.iter().map(|one| one.grid.cells.len()).sum::<usize>() > CELLS {
+pub(super) fn bound(mut all: Vec<&mut Density>, most: usize) {
+    while all.iter().map(|one| one.grid.cells.len()).sum::<usize>() > most {
         let Some(level) = all.iter().map(|one| one.grid.level).min() else { return };
         all.iter_mut().for_each(|one| one.grid.join(level + 1));
     }
@@ -476,11 +476,11 @@ mod tests {
     fn many_cells_are_joined() {
         let mut all: Vec<Density> =
             (0..3).map(|k| counted(even([k, 0], [32, 32])).unwrap()).collect();
-        all[0].grid = Grid::new(0, (0..CELLS as i32).map(|k| ([k % 4096, k / 4096], 1)).collect());
-        bound(all.iter_mut().collect());
+        all[0].grid = Grid::new(0, (0..5000).map(|k| ([k % 100, k / 100], 1)).collect());
+        bound(all.iter_mut().collect(), 5000);
         let kept: usize = all.iter().map(|one| one.grid.cells.len()).sum();
         let points: u64 = all[0].grid.cells.iter().map(|(_, points)| points).sum();
-        assert!(kept <= CELLS && points == CELLS as u64, "{kept} {points}");
+        assert!(kept <= 5000 && points == 5000, "{kept} {points}");
     }
 
     #[test]

@@ -104,10 +104,10 @@ fn read_points(
             point.iter().zip(&scan.prototype).map(|(v, record)| number(v, &record.data_type)),
         );
         let point = place.point(&values);
+        counter.add_row(points.len());
         invalid += usize::from(point.is_none());
         points.push(point.unwrap_or([f64::NAN; 3]));
         attributes.push(&columns, &values);
-        counter.add_row(points.len());
     }
     Ok(invalid)
 }
