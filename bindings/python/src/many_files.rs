@@ -8,8 +8,9 @@ use farpoint_pipeline::{
     Batch, Cards, Choice, DeviceOptions, Executor, Length, Limits, Method, Notes, Request, Rows,
     SampleSize, Stop, answer, expand, plan, read_answer,
 };
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -159,11 +160,16 @@ impl FileBatch {
         digest: &str,
         force: bool,
     ) -> PyResult<Self> {
+        let notes = Mutex::new(Notes::default());
         let open = || {
-            let inputs = expand(&paths, recursive, Some(&out))?;
+            let inputs = expand(&paths, recursive, Some(&out), &notes)?;
             Batch::open(plan(inputs, &out, extension)?, &out, digest, force)
         };
-        without_gil(py, open).map(|batch| Self(Mutex::new(Some(batch)))).map_err(failed)
+        let batch = without_gil(py, open).map_err(failed)?;
+        for (_, text) in notes.into_inner().unwrap_or_else(PoisonError::into_inner).iter() {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 3)?;
+        }
+        Ok(Self(Mutex::new(Some(batch))))
     }
 
     /// Returns the files that need work, in order: number, input, output, true if it may have ended a process, and

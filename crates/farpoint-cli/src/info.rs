@@ -6,7 +6,7 @@ mod facts;
 
 use crate::input::{self, Points};
 use crate::many::Failed;
-use crate::messages::{complain, warn};
+use crate::messages::{self, Verbosity, complain, warn};
 use crate::output::write_file;
 use crate::progress::{Progress, ProgressWatch};
 use crate::{args, bag, check, report};
@@ -33,9 +33,10 @@ pub(crate) fn run(args: &args::Info) -> Result<()> {
     if !args.more.is_empty() || (names_several(&args.input) && !bag::is_folder(&args.input)?) {
         return describe_each(args);
     }
-    let contents = description(&args.input, args)?;
+    let mut contents = description(&args.input, args)?;
+    let totals = Total::all(contents.density.iter_mut().collect());
     report::print(&args.report, contents.as_json(), &contents.as_table(), false)?;
-    draw(contents.density.iter().collect(), args)
+    draw(totals, args)
 }
 
 /// Describes all files as one cloud.
@@ -44,7 +45,7 @@ fn describe_merged(args: &args::Info) -> Result<()> {
     let watch = ProgressWatch::default();
     let merged = open_merged(&paths, &args.reading.options()?, None, &watch)?;
     let reader = merged.reader();
-    let (contents, files) = if args.reads_points() || reader.bounds().is_none() {
+    let (mut contents, files) = if args.reads_points() || reader.bounds().is_none() {
         let (cloud, files, _) = read_merged(&merged, &watch)?;
         (of_cloud(reader.name().to_owned(), &cloud, args)?, files)
     } else {
@@ -63,24 +64,23 @@ fn describe_merged(args: &args::Info) -> Result<()> {
         };
         (description, Joined::of_headers(&merged))
     };
+    let totals = Total::all(contents.density.iter_mut().collect());
     let (mut object, mut table) = (contents.as_json(), contents.as_table());
     report::add_files(&files, &mut object, &mut table);
     report::print(&args.report, object, &table, false)?;
-    draw(contents.density.iter().collect(), args)
+    draw(totals, args)
 }
 
 /// Describes each file; files that can't be read print an error, and the others go on.
 fn describe_each(args: &args::Info) -> Result<()> {
     let inputs: Vec<_> = std::iter::once(&args.input).chain(&args.more).cloned().collect();
-    let found = expand(&inputs, args.search.recursive, None)?;
-    let (mut objects, mut errors, mut tables) = (Vec::new(), Vec::new(), Vec::new());
-    let mut densities = Vec::new();
+    let found = expand(&inputs, args.search.recursive, None, &ProgressWatch::default())?;
+    let (mut described, mut errors) = (Vec::new(), Vec::new());
     for file in &found {
         match description(&file.path, args) {
             Ok(description) => {
-                objects.push(description.as_json());
-                tables.push(description.as_table());
-                densities.extend(description.density);
+                described.push(description);
+                density::bound(densities(&mut described), density::CELLS);
             }
             Err(error) => {
                 complain("error", &error.to_string());
@@ -90,28 +90,43 @@ fn describe_each(args: &args::Info) -> Result<()> {
         }
     }
     let failures = Failed { files: errors.len(), total: found.len() };
+    let totals = Total::all(densities(&mut described));
+    let objects: Vec<_> = described.iter().map(Description::as_json).collect();
     let mut object = json!({ "files": objects, "errors": errors });
-    if let Some(total) = Total::of(densities.iter().collect()) {
-        object["density"] = total.as_json();
-        tables.push(total.as_table());
-    } else if !densities.is_empty() {
-        warn(
-            "no total of densities: some files state the unit of their coordinates, others do not",
-        );
+    // Facts of points are many rows a file.
+    let long = args.points || described.len() == 1 || messages::is_enabled(Verbosity::Verbose);
+    let mut tables = match long {
+        true => described.iter().map(Description::as_table).collect(),
+        false => vec![description::table(&described)],
+    };
+    match &totals[..] {
+        [] => {}
+        [total] => {
+            object["density"] = total.as_json();
+            tables.push(total.as_table());
+        }
+        [one, other, ..] => warn(&format!(
+            "no total of densities: {}, and {}; transform files to one system, or ask for each system alone",
+            one.system(),
+            other.system()
+        )),
     }
     report::print(&args.report, object, &tables.join("\n"), false)?;
-    draw(densities.iter().collect(), args)?;
+    draw(totals, args)?;
     if failures.files == 0 { Ok(()) } else { Err(failures.into()) }
 }
 
+fn densities(described: &mut [Description]) -> Vec<&mut Density> {
+    described.iter_mut().filter_map(|one| one.density.as_mut()).collect()
+}
+
 /// Draws the map of densities, if requested.
-fn draw(densities: Vec<&Density>, args: &args::Info) -> Result<()> {
+fn draw(mut totals: Vec<Total>, args: &args::Info) -> Result<()> {
     let Some(path) = &args.map else { return Ok(()) };
-    let title = input::name(&args.input);
-    match Total::of(densities) {
-        Some(total) => write_file(path, &total.picture(title)?),
-        None => bail!(
-            "{}: no map was drawn: there are no points, or files have different units",
+    match (totals.pop(), totals.is_empty()) {
+        (Some(total), true) => write_file(path, &total.picture(input::name(&args.input))?),
+        _ => bail!(
+            "{}: no map was drawn: there are no points, or files have different units or coordinate systems",
             path.display()
         ),
     }

@@ -33,7 +33,7 @@ pub(crate) fn one_cloud(first: &Path, many: &Many, selection: &Selection) -> Res
 /// Returns the named files, in sorted order.
 pub(crate) fn paths(first: &Path, more: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>> {
     let inputs: Vec<PathBuf> = std::iter::once(first.to_owned()).chain(more.to_vec()).collect();
-    let found = expand(&inputs, recursive, None)?;
+    let found = expand(&inputs, recursive, None, &ProgressWatch::default())?;
     Ok(found.into_iter().map(|found| found.path).collect())
 }
 

@@ -6,7 +6,7 @@ mod report;
 
 use crate::args::{Convert, Many, Order, Report, Sample, Writing};
 use crate::messages::{self, complain, warn};
-use crate::progress::Progress;
+use crate::progress::{Progress, ProgressWatch};
 use crate::{bag, check, interrupt};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Progress as Step;
@@ -111,7 +111,8 @@ impl ManyFiles<'_> {
             .chain(self.many.more.iter().map(PathBuf::as_path))
             .map(Path::to_owned)
             .collect();
-        let found = expand(&inputs, self.many.search.recursive, Some(out))?;
+        let found =
+            expand(&inputs, self.many.search.recursive, Some(out), &ProgressWatch::default())?;
         let files = plan(found, out, self.writing.extension())?;
         let batch = Batch::open(files, out, &self.request.digest(), self.many.force)?;
         if batch.unreadable() > 0 {
@@ -199,6 +200,7 @@ impl ManyFiles<'_> {
     ) -> Result<(), farpoint_pipeline::Error> {
         let (all, done) = (batch.remaining().len(), AtomicUsize::new(0));
         let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
+        progress.count(0, all);
         farpoint_pipeline::run(
             batch,
             executor,

@@ -34,7 +34,7 @@ pub(crate) fn print(
 pub(crate) fn print_sample(args: &args::Sample, finished: &Finished) -> Result<()> {
     let outputs = [args.output.output.as_deref(), args.output.indices.as_deref()];
     let stdout_used = outputs.contains(&Some(Path::new("-")));
-    let (object, table) = of(finished, outputs[0]);
+    let (object, table) = of(finished, outputs[0], false);
     if stdout_used && args.stats {
         output::print_error(&table);
     }
@@ -47,9 +47,10 @@ pub(crate) fn print_sample(args: &args::Sample, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// Returns the outcome of a request as the object of `--json` and as the table.
-pub(crate) fn of(finished: &Finished, output: Option<&Path>) -> (Value, String) {
-    let (mut object, mut table) = (as_json(finished, output), as_table(finished));
+/// Returns the outcome of a request as the object of `--json` and as the table; without what is the same for every
+/// `order` of all points.
+pub(crate) fn of(finished: &Finished, output: Option<&Path>, order: bool) -> (Value, String) {
+    let (mut object, mut table) = (as_json(finished, output), as_table(finished, order));
     finished.joined.iter().for_each(|joined| add_files(joined, &mut object, &mut table));
     (object, table)
 }
@@ -152,7 +153,7 @@ fn detail(value: &Value) -> Option<String> {
     }
 }
 
-fn as_table(finished: &Finished) -> String {
+fn as_table(finished: &Finished, order: bool) -> String {
     let outcome = &finished.outcome;
     let pace = finished.samples as f64 / outcome.seconds.max(1e-9);
     let time = seconds(outcome.seconds);
@@ -163,7 +164,8 @@ fn as_table(finished: &Finished) -> String {
         None => {
             let exact = if outcome.exact { "" } else { " (approximate)" };
             let on = place(&outcome.ran_on);
-            let pace = format!("{time}, {} samples per second", count(pace as u64));
+            let unit = if order { "points" } else { "samples" };
+            let pace = format!("{time}, {} {unit} per second", count(pace as u64));
             (format!("{}{exact} on {on}", outcome.algorithm), pace)
         }
     };
@@ -175,8 +177,11 @@ fn as_table(finished: &Finished) -> String {
         ("algorithm", algorithm),
         ("covering radius", number(outcome.covering_radius)),
         ("read", seconds(finished.read)),
-        ("sample", sample),
+        (if order { "order" } else { "sample" }, sample),
     ];
+    if order {
+        rows.retain(|(name, _)| !["samples", "covering radius"].contains(name));
+    }
     for (name, value) in &outcome.details {
         rows.extend(detail(value).map(|value| (name.as_str(), value)));
     }

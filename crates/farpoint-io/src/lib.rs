@@ -40,6 +40,7 @@ pub use files::filter::{Condition, Filter};
 pub use files::merge::{EqualRows, Merged, MergedFile};
 pub use files::reader::{Reader, Rows};
 
+pub use bytes::share::{Share, observe};
 pub use bytes::{memory, temporary};
 pub use error::untrusted::printable;
 pub use error::{Error, Place};

@@ -1,5 +1,7 @@
 //! Warnings and notes on a file, besides its result: the library prints nothing.
 
+use std::sync::{Mutex, PoisonError};
+
 /// Severity of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -37,6 +39,8 @@ pub enum Stage {
     Sampling,
     /// The chosen points are written.
     Writing,
+    /// The chosen points of a cloud in parts are fetched and written; the run may end at any time.
+    Fetching,
     /// Their rows are written.
     Indices,
     /// Nothing that takes time.
@@ -77,5 +81,12 @@ pub trait Watch: Sync {
     /// Returns whether to go on.
     fn should_continue(&self) -> bool {
         true
+    }
+}
+
+/// Keeps warnings and notes.
+impl Watch for Mutex<Notes> {
+    fn report(&self, kind: Kind, text: &str) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).add(kind, text);
     }
 }

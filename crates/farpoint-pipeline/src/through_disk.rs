@@ -43,15 +43,16 @@ impl ThroughDisk<'_> {
                 bytes(size)
             ));
         }
-        watch.stage(Stage::Sampling, name);
+        let to = files.output.unwrap_or(Path::new(name)).display().to_string();
+        watch.stage(Stage::Reading, name);
+        watch.step(0, 2 * reader.parts());
         let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
         let sampled = disk::sample(&reader, &job, &outputs, &mut |event| {
-            report_event(request, &reader, event, watch)
+            report_event(request, &reader, event, watch, &to)
         });
         watch.stage(Stage::Between, "");
         let least = |error| request.least(Some(request.memory_of(&reader)), error);
         let sampled = sampled.map_err(least)?;
-        let to = files.output.unwrap_or(Path::new(name)).display().to_string();
         watch.warnings(&to, &sampled.warnings);
         let [read, sampling, write] = sampled.seconds;
         let (tiles, bands, spooled) = (sampled.tiles, sampled.bands, sampled.spooled);
@@ -76,7 +77,13 @@ impl ThroughDisk<'_> {
 }
 
 /// Passes on progress; returns whether to go on.
-fn report_event(request: &Request, reader: &Reader, event: Event, watch: &dyn Watch) -> bool {
+fn report_event(
+    request: &Request,
+    reader: &Reader,
+    event: Event,
+    watch: &dyn Watch,
+    to: &str,
+) -> bool {
     let name = reader.name();
     match event {
         Event::Surveyed { resumed, rows: all, bad, zeros, corner } => {
@@ -95,14 +102,16 @@ fn report_event(request: &Request, reader: &Reader, event: Event, watch: &dyn Wa
                 report_narrowed(name, corner, watch);
             }
         }
+        Event::Read { parts, of } => return watch.step(parts, of),
         Event::Spooled { tiles, resumed } => {
+            watch.stage(Stage::Sampling, name);
             let how = if resumed { "the interrupted run's" } else { "made" };
             watch.detail(&format!("spool of {} tiles", count(tiles)), how);
         }
         Event::Band { samples, limit, .. } => {
             return watch.step(samples.min(limit) as usize, limit as usize);
         }
-        _ => {}
+        Event::Writing => watch.stage(Stage::Fetching, to),
     }
     watch.should_continue()
 }

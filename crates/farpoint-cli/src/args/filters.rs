@@ -111,30 +111,40 @@ fn area(path: &str) -> Result<Area, String> {
     Area::new(polygons)
 }
 
-/// Adds the polygons of a GeoJSON object.
+/// Adds the polygons of a GeoJSON object; errors name the feature.
 fn add_polygons(json: &Value, polygons: &mut Vec<Vec<Vec<[f64; 2]>>>) -> Result<(), String> {
     let kind = json["type"].as_str().unwrap_or_default();
     let coordinates = &json["coordinates"];
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let list = |name: &str| json[name].as_array().into_iter().flatten();
     let added = match kind {
         "FeatureCollection" => {
-            return list(&json["features"]).iter().try_for_each(|one| add_polygons(one, polygons));
+            return list("features").enumerate().try_for_each(|(number, one)| {
+                add_polygons(one, polygons)
+                    .map_err(|error| format!("{}: {error}", feature(number, one)))
+            });
         }
         "GeometryCollection" => {
-            return list(&json["geometries"])
-                .iter()
-                .try_for_each(|one| add_polygons(one, polygons));
+            return list("geometries").try_for_each(|one| add_polygons(one, polygons));
         }
         "Feature" if json["geometry"].is_null() => return Ok(()),
         "Feature" => return add_polygons(&json["geometry"], polygons),
-        "Polygon" => polygon(coordinates).map(|one| polygons.push(one)),
-        "MultiPolygon" => coordinates
-            .as_array()
-            .and_then(|all| all.iter().map(polygon).collect::<Option<Vec<_>>>())
-            .map(|all| polygons.extend(all)),
+        "Polygon" => polygon(coordinates).map(|one| vec![one]),
+        "MultiPolygon" => coordinates.as_array().and_then(|all| all.iter().map(polygon).collect()),
         _ => return Err(format!("'{kind}' is no area; use a Polygon or MultiPolygon")),
     };
-    added.ok_or_else(|| format!("the coordinates of a {kind} are no rings of [x, y]"))
+    let added =
+        added.ok_or_else(|| format!("the coordinates of a {kind} are no rings of [x, y]"))?;
+    // Each is validated where its feature is known.
+    added.iter().try_for_each(|one| Area::new(vec![one.clone()]).map(drop))?;
+    polygons.extend(added);
+    Ok(())
+}
+
+/// Names a feature by its number, from 1, and its own name or id.
+fn feature(number: usize, feature: &Value) -> String {
+    let names = [&feature["id"], &feature["properties"]["name"], &feature["properties"]["id"]];
+    let name = names.into_iter().find(|name| name.is_string() || name.is_number());
+    format!("feature {}{}", number + 1, name.map_or(String::new(), |name| format!(" ({name})")))
 }
 
 fn polygon(rings: &Value) -> Option<Vec<Vec<[f64; 2]>>> {

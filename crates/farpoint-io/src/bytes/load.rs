@@ -4,6 +4,7 @@
 //! memory, and one that is truncated meanwhile ends this process. Each thread copies its parts into
 //! memory that it is the first to touch, which takes as long as mapped pages do.
 
+use crate::bytes::share::Counter;
 use crate::error::Error;
 use crate::{bytes::memory, bytes::parallel};
 use std::fs::File;
@@ -54,8 +55,11 @@ fn parts(file: &File, length: usize) -> io::Result<Vec<u8>> {
     use std::os::unix::fs::FileExt;
     // The system zeroes pages when they are touched, first by the thread of each part.
     let mut bytes = vec![0; length];
-    let parts = bytes.chunks_mut(PART).enumerate();
-    parallel::try_map(parts, |(k, part)| file.read_exact_at(part, (k * PART) as u64))?;
+    let (parts, counter) = (bytes.chunks_mut(PART).enumerate(), Counter::of_bytes(length));
+    parallel::try_map(parts, |(k, part)| {
+        counter.add(part.len());
+        file.read_exact_at(part, (k * PART) as u64)
+    })?;
     Ok(bytes)
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod panics;
 pub(crate) mod parallel;
 pub(crate) mod part;
 pub(crate) mod pieces;
+pub(crate) mod share;
 pub(crate) mod sink;
 pub mod temporary;
 pub(crate) mod unpack;

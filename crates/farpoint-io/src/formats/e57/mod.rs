@@ -12,6 +12,7 @@ pub(crate) use write::write;
 use crate::bytes::load::Readable;
 use crate::bytes::memory;
 use crate::bytes::panics::catch_panic;
+use crate::bytes::share::Counter;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
@@ -49,11 +50,12 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut attributes = Attributes::default();
     let mut ends = Vec::new();
     let mut invalid = 0;
+    let counter = Counter::new(scans.iter().map(|scan| scan.records as usize).sum());
     for scan in &scans {
         check(scan, bytes.len())?;
         let columns = scan.prototype.len().saturating_sub(3);
         memory::fits(scan.records, size_of::<[f64; 3]>() + columns * size_of::<f64>())?;
-        invalid += read_points(&mut reader, scan, &mut points, &mut attributes)?;
+        invalid += read_points(&mut reader, scan, &mut points, &mut attributes, &counter)?;
         ends.push(points.len());
     }
     let coordinates = Coordinates::F64(points);
@@ -88,6 +90,7 @@ fn read_points(
     scan: &PointCloud,
     points: &mut Vec<[f64; 3]>,
     attributes: &mut Attributes,
+    counter: &Counter,
 ) -> Result<usize, ParseError> {
     let place = Place::of(scan);
     let columns = attributes.columns(scan, points.len());
@@ -101,6 +104,7 @@ fn read_points(
             point.iter().zip(&scan.prototype).map(|(v, record)| number(v, &record.data_type)),
         );
         let point = place.point(&values);
+        counter.add_row(points.len());
         invalid += usize::from(point.is_none());
         points.push(point.unwrap_or([f64::NAN; 3]));
         attributes.push(&columns, &values);

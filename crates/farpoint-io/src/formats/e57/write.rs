@@ -4,6 +4,7 @@ use super::names::{NORMALS, OTHERS, Stored, kind, named, satisfied};
 use super::place::Pose;
 use crate::WriteOptions;
 use crate::bytes::panics::catch_panic;
+use crate::bytes::share::Counter;
 use crate::cloud::Cloud;
 use crate::cloud::column::Column;
 use crate::cloud::header::{E57Header, Header};
@@ -141,7 +142,9 @@ fn written(
     if let Some(limits) = intensity_limits(all) {
         scan.set_intensity_limits(Some(limits));
     }
+    let counter = Counter::new(count);
     for row in 0..count {
+        counter.add_row(row);
         scan.add_point(all.iter().map(|stored| stored.value(row)).collect())
             .map_err(write_error)?;
     }

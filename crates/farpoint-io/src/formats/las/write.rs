@@ -7,6 +7,7 @@ use super::describe::{describe_kept, new_record, record_length};
 use super::fields::base_length;
 use crate::WriteOptions;
 use crate::bytes::panics::catch_panic;
+use crate::bytes::share::Counter;
 use crate::cloud::Cloud;
 use crate::cloud::column::Attribute;
 use crate::cloud::header::{Header, LasHeader};
@@ -152,10 +153,18 @@ pub(crate) fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec
         let failed = |e: String| {
             ParseError::new(format!("the points cannot be compressed: {e}")).fix("write LAS")
         };
-        let mut cursor = Cursor::new(out);
+        let (counter, mut cursor) = (Counter::new(points.len()), Cursor::new(out));
         cursor.set_position(cursor.get_ref().len() as u64);
+        // Enough chunks that the last ones of a block keep few threads waiting.
+        let chunk = vlr.chunk_size() as usize * vlr.items_size() as usize;
+        let block = (8 * rayon::current_num_threads() * chunk).max(1);
         let mut laz = ParLasZipCompressor::new(cursor, vlr).map_err(|e| failed(e.to_string()))?;
-        laz.compress_many(points).map_err(|e| failed(e.to_string()))?;
+        // Without any point there is a table all the same.
+        laz.compress_many(&[]).map_err(|e| failed(e.to_string()))?;
+        for block in points.chunks(block) {
+            laz.compress_many(block).map_err(|e| failed(e.to_string()))?;
+            counter.add(block.len());
+        }
         laz.done().map_err(|e| failed(e.to_string()))?;
         Ok(laz.into_inner().into_inner())
     })
