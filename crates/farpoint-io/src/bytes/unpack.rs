@@ -21,7 +21,7 @@ pub(crate) fn stated_size(end: [u8; 4]) -> u64 {
 /// # Errors
 /// If it is damaged, or takes more memory than is free.
 pub(crate) fn unpacked(bytes: &[u8], name: &str) -> Result<Vec<u8>, Error> {
-    load::stream(&mut MultiGzDecoder::new(bytes), name).map_err(|error| match error {
+    load::stream(&mut MultiGzDecoder::new(bytes), name, &|_| Ok(())).map_err(|error| match error {
         Error::Read { name, source } => Error::UnknownFormat {
             name,
             what: format!("it cannot be unpacked: {source}"),

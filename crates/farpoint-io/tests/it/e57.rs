@@ -240,3 +240,21 @@ fn new_files_have_states_and_ranges() {
         write_bytes(&open(&all_valid), &[0], &WriteOptions::default().format(Format::Ply)).unwrap();
     assert!(!String::from_utf8_lossy(&ply).contains("invalid_state"));
 }
+
+/// Integers of one value take no bits: no length of a file limits their number.
+#[test]
+fn points_without_bits_are_refused_by_every_reader() {
+    let constant = prototype(integer(5, 5)).into_iter().take(3).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.e57");
+    std::fs::write(&path, file(&[(constant, None)])).unwrap();
+    let options = ReadOptions::default();
+    let errors = [
+        farpoint_io::read(&path, &options).unwrap_err(),
+        farpoint_io::Reader::open(&path, &options, None).unwrap_err(),
+        farpoint_io::summary(&path, &options).unwrap_err(),
+    ];
+    for error in errors.map(|error| error.to_string()) {
+        assert!(error.contains("200 points are declared, more than the file can hold"), "{error}");
+    }
+}
