@@ -61,11 +61,7 @@ fn is_device(_: &Metadata) -> bool {
 ///
 /// # Errors
 /// If it cannot be read, takes more memory than is free, or if `check` refuses its first 64 MiB.
-pub(crate) fn stream(
-    input: &mut dyn Read,
-    name: &str,
-    check: Check<'_>,
-) -> Result<Vec<u8>, Error> {
+pub(crate) fn stream(input: &mut dyn Read, name: &str, check: Check<'_>) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     loop {
         let before = bytes.len();
@@ -129,7 +125,10 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&bytes).unwrap();
             file.rewind().unwrap();
-            assert!(read_all(&mut file, length as u64, "a", &|_| Ok(())).unwrap() == bytes, "{length} bytes");
+            assert!(
+                read_all(&mut file, length as u64, "a", &|_| Ok(())).unwrap() == bytes,
+                "{length} bytes"
+            );
         }
     }
 

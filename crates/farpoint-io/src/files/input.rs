@@ -30,7 +30,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     let fail = |source| Error::Read { name: name.clone(), source };
     if path == Path::new("-") {
         let name = "standard input";
-        let bytes = load::stream(&mut std::io::stdin().lock(), name, &|start| check(start, name, options))?;
+        let bytes =
+            load::stream(&mut std::io::stdin().lock(), name, &|start| check(start, name, options))?;
         return decode(Cow::Owned(bytes), name, options);
     }
     #[cfg(feature = "mcap")]

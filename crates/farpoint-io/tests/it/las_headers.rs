@@ -150,11 +150,10 @@ fn las_1_5_is_written_with_its_times_and_without_old_counts() {
         let cloud = whole(&bytes).unwrap();
         assert!(cloud.description().contains("LAS 1.5"), "{}", cloud.description());
         let back = as_format(&bytes, Format::Las);
-        assert_eq!((&back[24..26], u16_at(&back, 94), &back[391..397]), (
-            &[1, 5][..],
-            397,
-            &[&1400u16.to_le_bytes()[..], b"kept"].concat()[..]
-        ));
+        assert_eq!(
+            (&back[24..26], u16_at(&back, 94), &back[391..397]),
+            (&[1, 5][..], 397, &[&1400u16.to_le_bytes()[..], b"kept"].concat()[..])
+        );
         assert_eq!((u32_at(&back, 107), u64_at(&back, 247)), (0, POINTS as u64));
         let timed = ![0, 2].contains(&format);
         let times = [375, 383].map(|at| f64::from_bits(u64_at(&back, at)));
@@ -163,7 +162,8 @@ fn las_1_5_is_written_with_its_times_and_without_old_counts() {
         assert_eq!(cloud.gps_time(), timed.then_some("offset standard"));
         // COPC is LAS 1.4, and cannot state the offset.
         let levels = Copc::new((0..POINTS).map(|i| 1e9 / i as f64).collect::<Vec<_>>());
-        let (copc, warnings) = written(&cloud, WriteOptions::default().format(Format::Laz).copc(levels));
+        let (copc, warnings) =
+            written(&cloud, WriteOptions::default().format(Format::Laz).copc(levels));
         assert_eq!((copc[25], copc[6] & 64, u16_at(&copc, 94)), (4, 0, 375));
         assert!(warnings.iter().any(|w| w.contains("1400 million seconds")), "{warnings:?}");
         agree(&copc, &all(&whole(&copc).unwrap()), "COPC");
@@ -193,6 +193,7 @@ fn headers_that_cannot_be_right_are_refused_alike() {
         for size in [227u16, 235, 374] {
             refused(&changed(&new, 94, &size.to_le_bytes()), "takes 375 bytes");
         }
+        refused(&changed(&new, 25, &[5]), "takes 393 bytes");
         refused(&changed(&old, 94, &u16::MAX.to_le_bytes()), "the header is truncated");
         refused(&changed(&old, 96, &100u32.to_le_bytes()), "in the header");
         refused(&changed(&old, 96, &u32::MAX.to_le_bytes()), "the points start at byte");
@@ -224,7 +225,7 @@ fn point_wise(mut bytes: Vec<u8>) -> Vec<u8> {
 #[test]
 fn a_stream_of_points_has_no_table_of_chunks() {
     for format in 0..=5u8 {
-        let (las, _) = las_file(format, (1, 2));
+        let (las, _) = las_file(format, if format < 4 { (1, 2) } else { (1, 3) });
         let points = all(&whole(&las).unwrap());
         let stream = point_wise(as_format(&las, Format::Laz));
         agree(&stream, &points, &format!("format {format}"));

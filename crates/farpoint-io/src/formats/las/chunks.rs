@@ -79,7 +79,9 @@ impl LazChunks {
             let whole = entry.byte_count >= self.stride as u64;
             match end {
                 _ if points == 0 && remaining == 0 => self.unused += usize::from(whole),
-                None => return fails(ParseError::truncated(format!("chunk {number} is truncated"))),
+                None => {
+                    return fails(ParseError::truncated(format!("chunk {number} is truncated")));
+                }
                 Some(_) if points == 0 => {}
                 Some(_) if !whole || !plausible(points, self.stride, entry.byte_count) => {
                     return fails(ParseError::new(format!("chunk {number} is damaged")));

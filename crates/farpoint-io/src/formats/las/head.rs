@@ -4,6 +4,7 @@
 use super::chunks::{LazChunks, plausible};
 use super::points;
 use crate::bytes::load::Readable;
+use crate::bytes::memory;
 use crate::cloud::header::{LasHeader, Record};
 use crate::error::{ParseError, Place};
 use las::Version;
@@ -75,15 +76,10 @@ impl Head {
 }
 
 /// Reads at most `length` bytes from an offset on.
-pub(super) fn part(
-    source: &mut dyn Readable,
-    at: u64,
-    length: u64,
-) -> Result<Vec<u8>, ParseError> {
+pub(super) fn part(source: &mut dyn Readable, at: u64, length: u64) -> Result<Vec<u8>, ParseError> {
     let mut bytes = Vec::new();
-    let read = source
-        .seek(SeekFrom::Start(at))
-        .and_then(|_| source.take(length).read_to_end(&mut bytes));
+    let read =
+        source.seek(SeekFrom::Start(at)).and_then(|_| source.take(length).read_to_end(&mut bytes));
     read.map_err(|error| {
         ParseError::new(format!("cannot be read: {error}")).fix("check the disk")
     })?;
@@ -110,8 +106,8 @@ fn public_header(bytes: &[u8]) -> Result<(Raw, u8), ParseError> {
         // Some writers of LAS 1.3 leave out the place of waveforms.
         alike.minor = 2;
     }
-    if size < usize::from(alike.header_size()) {
-        let least = alike.header_size();
+    let least = if version.minor > NEWEST_OF_LAS { 393 } else { usize::from(alike.header_size()) };
+    if size < least {
         let what = format!("the header of LAS {version} takes {least} bytes, this one {size}");
         return Err(ParseError::new(what).at(Place::Byte(94)));
     }
@@ -173,6 +169,7 @@ fn records(
         let what = format!("the points start at byte {start}, the file has {length} bytes");
         return Err(ParseError::truncated(what));
     }
+    memory::fits(start - from, 1)?;
     let bytes = part(source, from, start - from)?;
     let (mut records, mut at) = (Vec::new(), 0);
     let all = raw.number_of_variable_length_records;
