@@ -6,7 +6,7 @@ mod facts;
 
 use crate::input::{self, Points};
 use crate::many::Failed;
-use crate::messages::{self, Verbosity, complain, warn};
+use crate::messages::{self, Verbosity, complain, note, warn};
 use crate::output::write_file;
 use crate::progress::{Progress, ProgressWatch};
 use crate::{args, bag, check, report};
@@ -14,10 +14,13 @@ use anyhow::{Result, bail};
 use density::{Density, Total};
 use description::Description;
 use facts::{Attributes, CoordinateFacts};
-use farpoint_io::{Cloud, Summary};
+use farpoint_io::{Cloud, Error, Reader, Summary};
 use farpoint_pipeline::{Joined, expand, names_several, open_merged, read_merged};
 use serde_json::json;
 use std::path::Path;
+
+/// Most points that are read for bounds that a header with a summary lacks: a few seconds.
+const MOST_READ: u64 = 10_000_000;
 
 pub(crate) fn run(args: &args::Info) -> Result<()> {
     check::report(&args.report, &[&args.input])?;
@@ -45,24 +48,17 @@ fn describe_merged(args: &args::Info) -> Result<()> {
     let watch = ProgressWatch::default();
     let merged = open_merged(&paths, &args.reading.options()?, None, &watch)?;
     let reader = merged.reader();
-    let (mut contents, files) = if args.reads_points() || reader.bounds().is_none() {
-        let (cloud, files, _) = read_merged(&merged, &watch)?;
-        (of_cloud(reader.name().to_owned(), &cloud, args)?, files)
-    } else {
-        let head = reader.head();
-        let description = Description {
-            file: reader.name().to_owned(),
-            format: head.format(),
-            description: head.description(),
-            points: reader.len(),
-            precision: if reader.is_single() { "f32" } else { "f64" },
-            fields: head.fields(),
-            bounds: reader.bounds(),
-            crs: reader.crs().cloned(),
-            scale: head.scale(),
-            ..Description::empty()
-        };
-        (description, Joined::of_headers(&merged))
+    let name = reader.name().to_owned();
+    let read = match args.reads_points() || reader.bounds().is_none() {
+        true => match read_merged(&merged, &watch).map_err(anyhow::Error::from) {
+            Err(error) if is_too_large(&error, args) => None,
+            read => Some(read?),
+        },
+        false => None,
+    };
+    let (mut contents, files) = match read {
+        Some((cloud, files, _)) => (of_cloud(name, &cloud, args)?, files),
+        None => (of_reader(name, reader), Joined::of_headers(&merged)),
     };
     let totals = Total::all(contents.density.iter_mut().collect());
     let (mut object, mut table) = (contents.as_json(), contents.as_table());
@@ -133,16 +129,27 @@ fn draw(mut totals: Vec<Total>, args: &args::Info) -> Result<()> {
 }
 
 fn description(path: &Path, args: &args::Info) -> Result<Description> {
-    Ok(match summary(path, args)? {
+    let name = input::name(path);
+    match summary(path, args)? {
         Some(summary)
-            if !args.reads_points() && (summary.bounds.is_some() || summary.points == 0) =>
+            if !args.reads_points()
+                && (summary.bounds.is_some() || !(1..=MOST_READ).contains(&summary.points)) =>
         {
-            let name = input::name(path);
             summary.warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
-            Description::of_header(name, summary)
+            note_bounds(&name, summary.bounds.is_none() && summary.points > 0);
+            Ok(Description::of_header(name, summary))
         }
-        summary => read(path, args, summary)?,
-    })
+        summary => read(path, args, summary),
+    }
+}
+
+/// Notes that the bounds are not known.
+fn note_bounds(name: &str, missing: bool) {
+    if missing {
+        note(&format!(
+            "{name}: the header states no bounds, and the points were not read; --points reads them"
+        ));
+    }
 }
 
 /// Reads the header's summary, if the format's headers have one.
@@ -155,8 +162,41 @@ fn summary(path: &Path, args: &args::Info) -> Result<Option<Summary>> {
 
 /// Reads all points; facts that they lack are taken from the header.
 fn read(path: &Path, args: &args::Info, summary: Option<Summary>) -> Result<Description> {
-    let (cloud, _) = input::read(path, &args.reading.options()?)?;
-    Ok(of_cloud(input::name(path), &cloud, args)?.with_origin(summary))
+    let (name, options) = (input::name(path), args.reading.options()?);
+    let contents = match input::read(path, &options) {
+        Ok((cloud, _)) => of_cloud(name, &cloud, args)?,
+        Err(error) if is_too_large(&error, args) => {
+            // Text has no header, and its lines are counted.
+            let reader = Reader::open(path, &options, Some(1)).map_err(|_| error)?;
+            reader.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));
+            of_reader(name, &reader)
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(contents.with_origin(summary))
+}
+
+/// Returns whether points don't fit into memory that nobody asked for.
+fn is_too_large(error: &anyhow::Error, args: &args::Info) -> bool {
+    !args.reads_points() && matches!(error.downcast_ref(), Some(Error::TooLarge { .. }))
+}
+
+/// Describes a file of which only the header was read.
+fn of_reader(name: String, reader: &Reader) -> Description {
+    note_bounds(&name, reader.bounds().is_none() && !reader.is_empty());
+    let head = reader.head();
+    Description {
+        file: name,
+        format: head.format(),
+        description: head.description(),
+        points: reader.len(),
+        precision: if reader.is_single() { "f32" } else { "f64" },
+        fields: head.fields(),
+        bounds: reader.bounds(),
+        crs: reader.crs().cloned(),
+        scale: head.scale(),
+        ..Description::empty()
+    }
 }
 
 /// Describes a cloud that was read.

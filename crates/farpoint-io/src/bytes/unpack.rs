@@ -38,7 +38,7 @@ impl Read for Counted<'_> {
 /// If it is damaged, or takes more memory than is free.
 pub(crate) fn unpacked(bytes: &[u8], name: &str) -> Result<Vec<u8>, Error> {
     let packed = Counted { bytes, counter: Counter::of_bytes(bytes.len()) };
-    load::stream(&mut MultiGzDecoder::new(packed), name).map_err(|error| match error {
+    load::stream(&mut MultiGzDecoder::new(packed), name, &|_| Ok(())).map_err(|error| match error {
         Error::Read { name, source } => Error::UnknownFormat {
             name,
             what: format!("it cannot be unpacked: {source}"),

@@ -30,7 +30,7 @@ pub struct Summary {
     pub system: Option<String>,
     /// The day the file was written, as `2015-03-14`.
     pub created: Option<String>,
-    /// Epoch of GPS times: `week` or `adjusted standard`.
+    /// Epoch of GPS times: `week`, `adjusted standard`, or `offset standard` with an offset that LAS 1.5 states.
     pub gps_time: Option<&'static str>,
     /// The octree of COPC.
     pub octree: Option<Octree>,

@@ -240,3 +240,53 @@ fn new_files_have_states_and_ranges() {
         write_bytes(&open(&all_valid), &[0], &WriteOptions::default().format(Format::Ply)).unwrap();
     assert!(!String::from_utf8_lossy(&ply).contains("invalid_state"));
 }
+
+/// CRC-32C, as pages of E57 have it.
+fn checksum(page: &[u8]) -> [u8; 4] {
+    let shifted = |crc: u32, _| (crc >> 1) ^ if crc & 1 == 1 { 0x82F6_3B78 } else { 0 };
+    let crc = page.iter().fold(!0u32, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), shifted));
+    (!crc).to_be_bytes()
+}
+
+/// Returns the file with another text in its XML, which is at its end.
+fn edited(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
+    let mut content: Vec<u8> =
+        bytes.chunks_exact(1024).flat_map(|page| page[..1020].to_vec()).collect();
+    let at = content.windows(old.len()).position(|window| window == old.as_bytes()).unwrap();
+    content.splice(at..at + old.len(), new.bytes());
+    let length = u64::from_le_bytes(content[32..40].try_into().unwrap());
+    let length = length + new.len() as u64 - old.len() as u64;
+    content[32..40].copy_from_slice(&length.to_le_bytes());
+    content.resize(content.len().next_multiple_of(1020), 0);
+    let file_length = content.len() as u64 / 1020 * 1024;
+    content[16..24].copy_from_slice(&file_length.to_le_bytes());
+    content.chunks_exact(1020).flat_map(|page| [page, &checksum(page)].concat()).collect()
+}
+
+#[test]
+fn a_count_that_no_file_holds_is_refused_by_every_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.e57");
+    let options = ReadOptions::default();
+    let scans = [(prototype(steps(-9000, 9000)), None), (prototype(steps(-9000, 9000)), None)];
+    let bytes = file(&scans);
+    for (count, is_possible) in [(200u64, true), (9_000_000, false), (i64::MAX as u64, false)] {
+        let stated = format!("recordCount=\"{count}\"");
+        std::fs::write(&path, edited(&bytes, "recordCount=\"200\"", &stated)).unwrap();
+        let found = [
+            farpoint_io::read(&path, &options).map(|cloud| cloud.len() as u64),
+            farpoint_io::Reader::open(&path, &options, None).map(|reader| reader.len()),
+            farpoint_io::summary(&path, &options).map(|summary| summary.unwrap().points),
+        ];
+        for found in found {
+            match found {
+                Ok(points) => assert!(is_possible && points == 400, "{count}: {points}"),
+                Err(error) => {
+                    let error = error.to_string();
+                    let words = format!("{count} points are declared, more than the file can hold");
+                    assert!(!is_possible && error.contains(&words), "{error}");
+                }
+            }
+        }
+    }
+}

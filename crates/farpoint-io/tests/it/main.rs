@@ -13,6 +13,7 @@ mod damaged;
 mod e57;
 mod large_text;
 mod las_formats;
+mod las_headers;
 mod means;
 mod merge;
 mod mesh;

@@ -18,8 +18,6 @@ use std::cmp::Reverse;
 /// System identifier of the LAS standard for merged files.
 const SYSTEM: &[u8] = b"MERGE";
 const PROJECTION: &[u8] = b"LASF_Projection";
-/// The bit of the global encoding for the epoch of GPS times.
-const STANDARD_TIME: u16 = 1;
 
 /// A file with its header.
 struct File<'a> {
@@ -134,18 +132,19 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
 /// Warns of GPS times that count differently, which can't be told apart any more.
 fn warn_of_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     let timed = |file: &&File<'_>| ![0, 2].contains(&file.header.format);
-    let standard = |file: &File<'_>| file.header.raw.global_encoding & STANDARD_TIME != 0;
+    let epoch = |file: &File<'_>| (file.header.gps_time(), file.header.time_offset());
     let mut all = files.iter().filter(timed);
     let Some(first) = all.next() else { return };
-    if let Some(other) = all.find(|file| standard(file) != standard(first)) {
-        let (week, counted) = match standard(first) {
-            true => (other, first),
-            false => (first, other),
+    if let Some(other) = all.find(|file| epoch(file) != epoch(first)) {
+        let text = |file: &File<'_>| {
+            let offset = file.header.time_offset();
+            let offset = offset.map_or(String::new(), |n| format!(" (less {n} million seconds)"));
+            format!("{}{offset} in {}", file.header.gps_time(), file.reader.name())
         };
         warnings.push(format!(
-            "GPS times count seconds of the week in {} and from 1980 in {}; they stay as they are",
-            week.reader.name(),
-            counted.reader.name()
+            "GPS times are {} and {}; they stay as they are",
+            text(first),
+            text(other)
         ));
     }
 }

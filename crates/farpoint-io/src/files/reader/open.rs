@@ -9,7 +9,7 @@ use crate::format::Format;
 use crate::formats::{Head, functions};
 use crate::{
     ReadOptions, bytes::load, bytes::load::read_at, bytes::memory, bytes::unpack, cloud::degrees,
-    files::detect, files::input::decode,
+    files::detect, files::input::check, files::input::decode,
 };
 use std::borrow::Cow;
 use std::fs::File;
@@ -85,7 +85,8 @@ impl Reader {
             }
         }
         memory::require(&name, length)?;
-        let bytes = load::read_all(&mut File::open(path).map_err(fail)?, length, &name)?;
+        let check = |start: &[u8]| check(start, &name, options);
+        let bytes = load::read_all(&mut File::open(path).map_err(fail)?, length, &name, &check)?;
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
         let inputs = vec![name.clone()];

@@ -52,7 +52,7 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut invalid = 0;
     let counter = Counter::new(scans.iter().map(|scan| scan.records as usize).sum());
     for scan in &scans {
-        check(scan, bytes.len())?;
+        check(scan, bytes.len() as u64)?;
         let columns = scan.prototype.len().saturating_sub(3);
         memory::fits(scan.records, size_of::<[f64; 3]>() + columns * size_of::<f64>())?;
         invalid += read_points(&mut reader, scan, &mut points, &mut attributes, &counter)?;
@@ -167,14 +167,14 @@ fn scale(scans: &[PointCloud]) -> Option<[f64; 3]> {
 
 /// Checks the number of points. A point takes at least a bit, unless all its values are constants: then the file's
 /// size limits nothing, and the crate would make points without end.
-fn check(scan: &PointCloud, size: usize) -> Result<(), ParseError> {
+fn check(scan: &PointCloud, size: u64) -> Result<(), ParseError> {
     let constant = |r: &Record| match r.data_type {
         RecordDataType::Integer { min, max } | RecordDataType::ScaledInteger { min, max, .. } => {
             min >= max
         }
         _ => false,
     };
-    let bits = size as u64 * 8;
+    let bits = size.saturating_mul(8);
     if scan.records > 0 && (scan.prototype.iter().all(constant) || scan.records > bits) {
         let what = format!("{} points are declared, more than the file can hold", scan.records);
         return Err(ParseError::new(what).at(error::Place::Byte(scan.file_offset as usize)));

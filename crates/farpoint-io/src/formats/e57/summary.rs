@@ -1,7 +1,7 @@
 //! Summary of the scans in the header of an E57 file.
 
 use super::attributes::{joined, number_type};
-use super::{Reader, SCAN, attribute_name, described, e57_error, scale};
+use super::{Reader, SCAN, attribute_name, check, described, e57_error, scale};
 use crate::bytes::panics::catch_panic;
 use crate::cloud::Field;
 use crate::cloud::column::NumberType;
@@ -13,10 +13,11 @@ use ::e57::{PointCloud, RecordDataType};
 use std::fs::File;
 
 /// Reads the description of the scans, not their points.
-pub(crate) fn summary(file: &mut File) -> Result<Summary, ParseError> {
+pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, ParseError> {
     catch_panic("the file cannot be decoded", || {
         let reader = Reader::new(file).map_err(e57_error)?;
         let scans = reader.pointclouds();
+        scans.iter().try_for_each(|scan| check(scan, length))?;
         let points = scans.iter().map(|scan| scan.records).fold(0, u64::saturating_add);
         let mut summary = Summary::new(Format::E57, described(&scans), points);
         summary.fields = fields(&scans);

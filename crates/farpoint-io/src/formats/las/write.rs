@@ -5,6 +5,7 @@ use super::columns::{from_columns, rescale};
 use super::counts::Counts;
 use super::describe::{describe_kept, new_record, record_length};
 use super::fields::base_length;
+use super::head::NEWEST_OF_LAS;
 use crate::WriteOptions;
 use crate::bytes::panics::catch_panic;
 use crate::bytes::share::Counter;
@@ -127,9 +128,13 @@ pub(crate) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, ParseError
     raw.generating_software = [0; 32];
     raw.generating_software[..SOFTWARE.len()].copy_from_slice(SOFTWARE.as_bytes());
     (raw.file_creation_year, raw.file_creation_day_of_year) = (0, 0);
+    let minor = raw.version.minor;
+    // What later versions append is in the padding.
+    raw.version.minor = minor.min(NEWEST_OF_LAS);
     let mut bytes = Vec::new();
     raw.write_to(&mut bytes)
         .map_err(|e| ParseError::new(format!("the header cannot be written: {e}")))?;
+    bytes[25] = minor;
     Ok(bytes)
 }
 
