@@ -80,7 +80,7 @@ fn value(record: &Record, row: usize) -> RecordValue {
     }
 }
 
-/// A scan that looks to the left, far from the origin; no rotation unless `length` is 1.
+/// A scan that looks to the left, far from the origin, by a quaternion of this length.
 fn pose(length: f64) -> Transform {
     let half = 0.6f64;
     let rotation = Quaternion { w: length * half.cos(), x: 0.0, y: 0.0, z: length * half.sin() };
@@ -171,10 +171,11 @@ fn copies_keep_names_types_and_values_as_they_are_stored() {
     }
 }
 
-/// A pose that is no rotation does not lead back: the points stay, as doubles.
+/// Doubles far away do not lead back to all of their digits: the points stay, without the pose.
 #[test]
 fn points_are_more_important_than_their_encoding() {
-    let original = open(&file(&[(prototype(steps(-9000, 9000)), Some(1.5))]));
+    let double = RecordDataType::Double { min: None, max: None };
+    let original = open(&file(&[(prototype(double), Some(1.0))]));
     let rows: Vec<usize> = (0..POINTS).collect();
     let (copy, _) = write_bytes(&original, &rows, &WriteOptions::default()).unwrap();
     let again = open(&copy);

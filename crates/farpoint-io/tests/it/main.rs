@@ -18,6 +18,8 @@ mod merge;
 mod mesh;
 mod nodes;
 mod outputs;
+mod padding;
+mod poses;
 mod ptx;
 mod raw;
 mod reader;
