@@ -117,7 +117,9 @@ impl Cloud {
                 // Other readers end a name there, or the file.
                 let plain = unused(&name.replace(char::is_control, "_"), &taken);
                 let what = "has control characters and becomes";
-                cloud.warnings.push(format!("the column '{}' {what} '{plain}'", name.escape_debug()));
+                cloud
+                    .warnings
+                    .push(format!("the column '{}' {what} '{plain}'", name.escape_debug()));
                 taken.insert(plain.clone());
                 *name = plain;
             }

@@ -17,7 +17,8 @@ impl Pose {
         scan: usize,
     ) -> (Pose, Option<String>) {
         let rotation = [0, 1, 2].map(|i| [a[i], b[i], c[i]]);
-        let cross = [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+        let cross =
+            [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
         let volume = a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2];
         match volume.is_finite() && volume != 0.0 {
             true => (Pose { rotation, translation }, None),

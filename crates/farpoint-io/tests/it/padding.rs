@@ -6,7 +6,8 @@ use farpoint_io::{
     read_bytes, write_bytes,
 };
 
-const POINTS: [[f32; 3]; 4] = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.5], [-1.0, 0.5, 0.25]];
+const POINTS: [[f32; 3]; 4] =
+    [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.5], [-1.0, 0.5, 0.25]];
 
 fn small() -> Cloud {
     let mut cloud = Cloud::new(Coordinates::F32(POINTS.to_vec()));
@@ -33,7 +34,8 @@ fn both(bytes: &[u8], name: &str) -> Cloud {
     let whole = read(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     // So little memory that even lines are found in a pass; some files are read whole only.
     let options = ReadOptions::default();
-    let reader = Reader::open(&path, &options, Some(1)).or_else(|_| Reader::open(&path, &options, None));
+    let reader =
+        Reader::open(&path, &options, Some(1)).or_else(|_| Reader::open(&path, &options, None));
     let parts = reader.unwrap().load().unwrap();
     assert_eq!(parts.coordinates(), whole.coordinates(), "{name}");
     assert_eq!(parts.warnings(), whole.warnings(), "{name}");
@@ -73,9 +75,24 @@ fn data_after_the_last_point_is_named() {
         ("a.ply", encoded(Format::Ply, Some(Binary)), "abc", "3 bytes"),
         ("b.ply", encoded(Format::Ply, Some(BinaryBigEndian)), "\n", "1 bytes"),
         ("c.ply", encoded(Format::Ply, Some(Ascii)), "\n9 9 9 9\n8 8 8 8", "2 lines"),
-        ("d.ply", ply("binary_little_endian", of_edges, &[&floats()[..], &[0; 12]].concat()), "ab", "2 bytes"),
-        ("e.ply", ply("ascii", of_edges, format!("{lines}1 2\n3 4\n").as_bytes()), "5 6\n", "1 lines"),
-        ("f.ply", ply("ascii", of_faces, format!("{lines}3 0 1 2\n").as_bytes()), "3 1 2 3\n", "1 lines"),
+        (
+            "d.ply",
+            ply("binary_little_endian", of_edges, &[&floats()[..], &[0; 12]].concat()),
+            "ab",
+            "2 bytes",
+        ),
+        (
+            "e.ply",
+            ply("ascii", of_edges, format!("{lines}1 2\n3 4\n").as_bytes()),
+            "5 6\n",
+            "1 lines",
+        ),
+        (
+            "f.ply",
+            ply("ascii", of_faces, format!("{lines}3 0 1 2\n").as_bytes()),
+            "3 1 2 3\n",
+            "1 lines",
+        ),
         ("a.pcd", encoded(Format::Pcd, Some(Binary)), "abc", "3 bytes"),
         ("b.pcd", encoded(Format::Pcd, Some(BinaryCompressed)), "abcd", "4 bytes"),
         ("c.pcd", encoded(Format::Pcd, Some(Ascii)), "9 9 9 9\n\n", "1 lines"),
@@ -123,21 +140,28 @@ fn a_count_of_more_or_fewer_lines_says_both() {
 fn headers_end_their_lines_in_any_way() {
     use Encoding::{Ascii, Binary};
     for end in ["\r\n", "\n\r", "\r"] {
-        for (name, format, last) in [("a.ply", Format::Ply, "end_header\n"), ("a.pcd", Format::Pcd, "DATA ")] {
+        for (name, format, last) in
+            [("a.ply", Format::Ply, "end_header\n"), ("a.pcd", Format::Pcd, "DATA ")]
+        {
             for encoding in [Binary, Ascii] {
                 let bytes = encoded(format, Some(encoding));
                 let text = |b: &[u8]| String::from_utf8(b.to_vec()).unwrap();
                 let at = bytes.windows(last.len()).position(|w| w == last.as_bytes()).unwrap();
                 let start = at + bytes[at..].iter().position(|&b| b == b'\n').unwrap() + 1;
                 // A first comment of PCD hides what a file with other line ends is.
-                let head = text(&bytes[..start]).replace("# .PCD v0.7 - Point Cloud Data file format\n", "");
+                let head = text(&bytes[..start])
+                    .replace("# .PCD v0.7 - Point Cloud Data file format\n", "");
                 let body = match encoding {
                     Ascii => text(&bytes[start..]).replace('\n', end).into_bytes(),
                     _ => bytes[start..].to_vec(),
                 };
                 let odd = [head.replace('\n', end).as_bytes(), &body].concat();
                 let cloud = both(&odd, name);
-                assert_eq!(cloud.coordinates(), &Coordinates::F32(POINTS.to_vec()), "{name} {end:?}");
+                assert_eq!(
+                    cloud.coordinates(),
+                    &Coordinates::F32(POINTS.to_vec()),
+                    "{name} {end:?}"
+                );
                 assert_eq!(cloud.warnings(), [""; 0], "{name} {end:?} {encoding:?}");
                 let again = both(&written(&cloud, format).0, name);
                 assert_eq!(again.coordinates(), cloud.coordinates(), "{name} {end:?}");
@@ -168,7 +192,8 @@ fn pcd_fields_of_count_0_are_not_there() {
     };
     let lines: String = POINTS.iter().enumerate().map(line).collect();
     let binary = [head("binary").as_bytes(), &records].concat();
-    let compressed = WriteOptions::default().format(Format::Pcd).encoding(Encoding::BinaryCompressed);
+    let compressed =
+        WriteOptions::default().format(Format::Pcd).encoding(Encoding::BinaryCompressed);
     let compressed = write_bytes(&both(&binary, "a.pcd"), &[0, 1, 2, 3], &compressed).unwrap().0;
     for bytes in [binary, [head("ascii").as_bytes(), lines.as_bytes()].concat(), compressed] {
         let cloud = both(&bytes, "a.pcd");
@@ -179,7 +204,13 @@ fn pcd_fields_of_count_0_are_not_there() {
         let copy = written(&cloud, Format::Pcd).0;
         assert!(String::from_utf8_lossy(&copy).contains("\nCOUNT 1 1 1 4 1 15\n"));
         assert_eq!(both(&copy, "a.pcd").coordinates(), cloud.coordinates());
-        assert_eq!(names(&read_bytes(&written(&cloud, Format::Ply).0, "a.ply", &ReadOptions::default()).unwrap()), ["x", "y", "z", "ring"]);
+        assert_eq!(
+            names(
+                &read_bytes(&written(&cloud, Format::Ply).0, "a.ply", &ReadOptions::default())
+                    .unwrap()
+            ),
+            ["x", "y", "z", "ring"]
+        );
     }
     let warned = both(&[head("binary").as_bytes(), &records].concat(), "a.pcd");
     assert_eq!(warned.warnings(), ["the field 'gone' has COUNT 0 and is left out"]);
@@ -250,12 +281,19 @@ fn control_characters_in_names_are_replaced_or_refused() {
             assert_eq!(names(&cloud)[3], plain, "{file}");
             assert_eq!(cloud.column(&plain).unwrap().get(1), 8.0, "{file}");
             let warning = format!("becomes '{plain}'");
-            assert!(cloud.warnings().iter().any(|w| w.contains(&warning)), "{:?}", cloud.warnings());
+            assert!(
+                cloud.warnings().iter().any(|w| w.contains(&warning)),
+                "{:?}",
+                cloud.warnings()
+            );
             for format in Format::ALL.into_iter().filter(|f| f.can_write()) {
                 let (out, _) = written(&cloud, format);
                 let target = format!("a.{}", format.extensions()[0]);
                 let again = read_bytes(&out, &target, &ReadOptions::default()).unwrap();
-                assert!(!names(&again).iter().any(|n| n.contains(char::is_control)), "{file} {format}");
+                assert!(
+                    !names(&again).iter().any(|n| n.contains(char::is_control)),
+                    "{file} {format}"
+                );
                 if format == Format::Npy {
                     // Python refuses a header with NUL.
                     let length = usize::from(u16::from_le_bytes([out[8], out[9]]));
@@ -277,7 +315,8 @@ fn rows_of_nuscenes_have_five_values() {
     let folder = tempfile::tempdir().unwrap();
     let write = |cloud: &Cloud, name: &str| {
         let path = folder.path().join(name);
-        let warnings = farpoint_io::write(&path, cloud, &[0, 1, 2, 3], &WriteOptions::default()).unwrap();
+        let warnings =
+            farpoint_io::write(&path, cloud, &[0, 1, 2, 3], &WriteOptions::default()).unwrap();
         (std::fs::read(&path).unwrap(), warnings)
     };
     let ring = "there is no 'ring'; its column holds 0";
@@ -288,7 +327,12 @@ fn rows_of_nuscenes_have_five_values() {
         (4, "o.pcd.bin", 5, &[ring]),
         (4, "O.PCD.BIN", 5, &[ring]),
         (3, "o.pcd.bin", 5, &[intensity, ring]),
-        (6, "o.pcd.bin", 5, &[intensity, ring, "raw float32 has no place for column_4, column_5, column_6"]),
+        (
+            6,
+            "o.pcd.bin",
+            5,
+            &[intensity, ring, "raw float32 has no place for column_4, column_5, column_6"],
+        ),
         (5, "o.bin", 5, &["--columns 5"]),
         (3, "o.bin", 3, &["--columns 3"]),
     ] {

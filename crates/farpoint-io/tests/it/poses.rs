@@ -124,7 +124,8 @@ fn quaternions_of_any_length_are_rotations_and_those_of_none_are_named() {
         let bytes = file(&[of(&ROWS, Some((rotation, place)))]);
         let cloud = open(&bytes, "a.e57");
         near(&points(&cloud), &at(expected, place));
-        let known = cloud.warnings().iter().any(|w| w.contains("the rotation in the pose of scan 0"));
+        let known =
+            cloud.warnings().iter().any(|w| w.contains("the rotation in the pose of scan 0"));
         assert_eq!((known, cloud.warnings().len()), (warned, usize::from(warned)), "{rotation:?}");
         // A copy has the pose that was meant, for readers that take it as it is.
         let copy = written(&cloud, Format::E57);
@@ -185,7 +186,8 @@ fn normals_turn_with_their_scan() {
         let mut reader = E57Reader::new(Cursor::new(&copy)).unwrap();
         let scans = reader.pointclouds();
         if scans[0].transform.is_some() {
-            let names: Vec<_> = scans[0].prototype.iter().map(|r| format!("{:?}", r.name)).collect();
+            let names: Vec<_> =
+                scans[0].prototype.iter().map(|r| format!("{:?}", r.name)).collect();
             let place = |axis: &str| names.iter().position(|name| name.contains(axis)).unwrap();
             let axes = ["normalX", "normalY", "normalZ"].map(place);
             let number = |value: &RecordValue| match value {
@@ -230,8 +232,11 @@ fn with_zeros() -> (Vec<u8>, [bool; 7]) {
 fn zeros_are_those_of_the_scanner() {
     let (bytes, expected) = with_zeros();
     let cloud = open(&bytes, "a.e57");
-    let found: Vec<bool> =
-        points(&cloud).into_iter().enumerate().map(|(row, at)| cloud.is_zero(row as u64, at)).collect();
+    let found: Vec<bool> = points(&cloud)
+        .into_iter()
+        .enumerate()
+        .map(|(row, at)| cloud.is_zero(row as u64, at))
+        .collect();
     assert_eq!(found, expected);
     // Together with a file that has no scanners, in parts and whole.
     let folder = tempfile::tempdir().unwrap();
@@ -243,8 +248,11 @@ fn zeros_are_those_of_the_scanner() {
     let merged = Merged::open(&paths, &ReadOptions::default(), None).unwrap();
     assert_eq!(zeros(merged.reader()), both);
     let whole = merged.reader().load().unwrap();
-    let found: Vec<bool> =
-        points(&whole).into_iter().enumerate().map(|(row, at)| whole.is_zero(row as u64, at)).collect();
+    let found: Vec<bool> = points(&whole)
+        .into_iter()
+        .enumerate()
+        .map(|(row, at)| whole.is_zero(row as u64, at))
+        .collect();
     assert_eq!(found, both);
     // PTX: zeros are no points, and a point that is moved to the origin is one.
     let ptx = "1\n3\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 0 0\n0 1 0 0\n0 0 1 0\n5 0 0 1\n-5 0 0 1\n0 0 0 1\n1 2 3 1\n";
@@ -264,23 +272,23 @@ fn zeros(reader: &Reader) -> Vec<bool> {
 }
 
 /// Sets the places of the sections of scans without points to 0, as libE57Format does.
-fn without_sections(mut bytes: Vec<u8>) -> Vec<u8> {
+fn without_sections(bytes: Vec<u8>) -> Vec<u8> {
+    let scans = E57Reader::new(Cursor::new(&bytes)).unwrap().pointclouds();
+    scans.iter().filter(|scan| scan.records == 0).fold(bytes, |bytes, scan| {
+        let place = format!("fileOffset=\"{}\"", scan.file_offset);
+        let zeros = place.replace(|c: char| c.is_ascii_digit(), "0");
+        patched(bytes, &place, &zeros)
+    })
+}
+
+/// Replaces a text by one of the same length.
+fn patched(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
     const PAGE: usize = 1024;
+    assert_eq!(from.len(), to.len());
     let plain: Vec<u8> = bytes.chunks(PAGE).flat_map(|page| page[..PAGE - 4].to_vec()).collect();
-    let text = String::from_utf8_lossy(&plain).into_owned();
-    // Bytes that are no text come before the XML.
-    let offset = plain.windows(5).position(|w| w == b"<?xml").unwrap();
-    let xml = &text[text.find("<?xml").unwrap()..];
-    let mut from = 0;
-    while let Some(found) = xml[from..].find("recordCount=\"0\"") {
-        let tag = xml[..from + found].rfind('<').unwrap();
-        let end = tag + xml[tag..].find('>').unwrap();
-        let start = tag + xml[tag..end].find("fileOffset=\"").unwrap() + "fileOffset=\"".len();
-        for at in start..start + xml[start..].find('"').unwrap() {
-            let logical = offset + at;
-            bytes[logical / (PAGE - 4) * PAGE + logical % (PAGE - 4)] = b'0';
-        }
-        from += found + 1;
+    let first = plain.windows(from.len()).position(|w| w == from.as_bytes()).unwrap();
+    for (at, &byte) in (first..).zip(to.as_bytes()) {
+        bytes[at / (PAGE - 4) * PAGE + at % (PAGE - 4)] = byte;
     }
     for page in bytes.chunks_mut(PAGE) {
         let sum = checksum(&page[..PAGE - 4]).to_be_bytes();
@@ -333,5 +341,34 @@ fn scans_without_points_leave_the_others() {
     }
     // Sections that are there stay readable.
     let there = file(&[of(&ROWS, None), empty()]);
-    assert_eq!(open(&there, "a.e57").coordinates(), &Coordinates::F64(ROWS.map(|r| [r[0], r[1], r[2]]).into()));
+    assert_eq!(
+        open(&there, "a.e57").coordinates(),
+        &Coordinates::F64(ROWS.map(|r| [r[0], r[1], r[2]]).into())
+    );
+}
+
+#[test]
+fn points_that_a_header_does_not_count_are_named() {
+    let many: Vec<Row> = (0..300).map(|k| [f64::from(k), 0.0, 0.0, 0.0, 0.0, 1.0]).collect();
+    let scan = || of(&many, None);
+    for (scans, fewer, number) in [
+        (vec![scan()], "299", 0),
+        (vec![scan()], "007", 0),
+        (vec![scan(), of(&ROWS, None)], "200", 0),
+        (vec![of(&ROWS, None), scan()], "200", 1),
+    ] {
+        let whole = file(&scans);
+        let short =
+            patched(whole.clone(), "recordCount=\"300\"", &format!("recordCount=\"{fewer}\""));
+        let warned = |cloud: &Cloud| {
+            cloud.warnings().contains(&format!(
+                "scan {number} has more points than its header counts, which are left out"
+            ))
+        };
+        assert!(!warned(&open(&whole, "a.e57")));
+        let cloud = open(&short, "a.e57");
+        assert!(warned(&cloud), "{fewer} {:?}", cloud.warnings());
+        let others = if scans.len() > 1 { ROWS.len() } else { 0 };
+        assert_eq!(cloud.len(), fewer.parse::<usize>().unwrap() + others);
+    }
 }

@@ -132,7 +132,10 @@ impl Points {
         // Writers leave out the section of a scan without points.
         if scan.records > 0 {
             let columns = self.attributes.columns(scan, first);
-            self.read_section(reader, scan, &place, &columns)?;
+            if self.read_section(reader, scan, &place, &columns)? {
+                let what = "points than its header counts, which are left out";
+                warnings.push(format!("scan {number} has more {what}"));
+            }
             let pose = place.pose.as_ref().filter(|pose| pose.turns());
             let turned = pose.is_none_or(|pose| self.attributes.turn(&columns, first, pose));
             if !turned {
@@ -144,27 +147,36 @@ impl Points {
         Ok(())
     }
 
+    /// Reads the points that the header counts; returns whether more follow.
     fn read_section(
         &mut self,
         reader: &mut Reader,
         scan: &PointCloud,
         place: &Place,
         columns: &[(usize, usize)],
-    ) -> Result<(), ParseError> {
+    ) -> Result<bool, ParseError> {
         let mut values = Vec::with_capacity(scan.prototype.len());
+        let float = |kind: &RecordDataType| {
+            matches!(kind, RecordDataType::Single { .. } | RecordDataType::Double { .. })
+        };
+        // Some writers fill the last word of integers, which has up to 64 bits.
+        let beyond = if scan.prototype.iter().any(|r| float(&r.data_type)) { 1 } else { 64 };
+        let mut section = scan.clone();
+        section.records = scan.records.saturating_add(beyond);
         // Unlike the crate's simple reader, the raw one takes packets without a whole point.
-        for point in reader.pointcloud_raw(scan).map_err(e57_error)? {
+        let mut stored = reader.pointcloud_raw(&section).map_err(e57_error)?;
+        for point in stored.by_ref().take(scan.records as usize) {
             let at = error::Place::Point(self.places.len());
             let point = point.map_err(|e| e57_error(e).at(at))?;
             values.clear();
-            let stored = point.iter().zip(&scan.prototype);
-            values.extend(stored.map(|(v, record)| number(v, &record.data_type)));
+            let recorded = point.iter().zip(&scan.prototype);
+            values.extend(recorded.map(|(v, record)| number(v, &record.data_type)));
             let point = place.point(&values);
             self.invalid += usize::from(point.is_none());
             self.places.push(point.unwrap_or([f64::NAN; 3]));
             self.attributes.push(columns, &values);
         }
-        Ok(())
+        Ok(stored.take(beyond as usize).take_while(Result::is_ok).count() as u64 == beyond)
     }
 }
 

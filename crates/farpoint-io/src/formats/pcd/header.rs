@@ -162,11 +162,8 @@ mod tests {
         assert_eq!((meta.width, meta.height, meta.points), (2, 3, 6));
         assert_eq!(meta.data, DataKind::Binary);
         let fields: Vec<_> = meta.fields.iter().map(|f| (&*f.name, f.kind, f.count)).collect();
-        let expected = [
-            ("x", NumberType::F32, 1),
-            ("_", NumberType::U8, 3),
-            ("_", NumberType::I16, 1),
-        ];
+        let expected =
+            [("x", NumberType::F32, 1), ("_", NumberType::U8, 3), ("_", NumberType::I16, 1)];
         assert_eq!(fields, expected);
         assert_eq!(meta.empty, ["y"]);
         assert!(parse(&GOOD.replace("COUNT 1 0 3 1\n", "")).is_ok_and(|m| m.fields[2].count == 1));

@@ -54,12 +54,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
 }
 
 /// Returns a cloud of vertices, with all data of the header; `left` is the warning of data after them.
-fn cloud(
-    parsed: Parsed,
-    coordinates: Coordinates,
-    table: Table,
-    left: Option<String>,
-) -> Cloud {
+fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table, left: Option<String>) -> Cloud {
     let mut warnings = Vec::from_iter(left);
     for e in parsed.elements.iter().filter(|e| e.name != "vertex") {
         warnings.push(format!(
