@@ -115,20 +115,20 @@ fn zeros_are_those_of_the_scanner_on_every_path() {
         (merged, &[1, 2, 4, 5, 7, 9, 10, 12], 4),
     ] {
         for disk in ["", "--memory 256MiB --spool spool"] {
-            for command in ["sample --ratio 100%", "order"] {
-                let (file, spool) = (input.trim_start_matches("--merge "), disk);
-                let merge = if input == merged { "--merge" } else { "" };
-                let run = folder.run(&format!(
-                    "{command} {file} {merge} --drop-zeros -o o.xyz --indices i.npy {spool}"
-                ));
-                assert_eq!(run.status, 0, "{command} {input} {disk}: {}", run.err);
-                let mut rows = indices(&folder.read("i.npy"));
-                rows.sort_unstable();
-                assert_eq!(rows, kept, "{command} {input} {disk}");
-                if zeros > 0 {
-                    run.names(&[&format!("{zeros} of"), "are exactly (0, 0, 0) and are left out"]);
-                }
+            let file = input.trim_start_matches("--merge ");
+            let merge = if input == merged { "--merge" } else { "" };
+            let options = format!("{file} {merge} --drop-zeros -o o.csv {disk}");
+            let run = folder.run(&format!("sample {options} --ratio 100% --indices i.npy"));
+            assert_eq!(run.status, 0, "{input} {disk}: {}", run.err);
+            let mut rows = indices(&folder.read("i.npy"));
+            rows.sort_unstable();
+            assert_eq!(rows, kept, "{input} {disk}");
+            if zeros > 0 {
+                run.names(&[&format!("{zeros} of"), "are exactly (0, 0, 0) and are left out"]);
             }
+            assert_eq!(folder.run(&format!("order {options}")).status, 0, "{input} {disk}");
+            let lines = String::from_utf8(folder.read("o.csv")).unwrap().lines().count();
+            assert_eq!(lines, kept.len() + 1, "{input} {disk}");
         }
         if input != merged {
             assert_eq!(folder.run(&format!("info {input} --json")).json()["zeros"], zeros);

@@ -352,4 +352,10 @@ fn rows_of_nuscenes_have_five_values() {
             assert_eq!(again.column("intensity"), cloud.column("intensity"));
         }
     }
+    // An added column is no ring.
+    let mut cloud = read_bytes(&rows(4), "a.bin", &ReadOptions::default().columns(4)).unwrap();
+    cloud.add_column("spacing", Column::F32(vec![7.0; 4]));
+    let (out, warnings) = write(&cloud, "o.pcd.bin");
+    assert_eq!((out.len(), &out[16..20]), (80, &[0; 4][..]));
+    assert!(warnings[1].contains("no place for spacing"), "{warnings:?}");
 }

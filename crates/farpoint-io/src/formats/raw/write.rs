@@ -22,7 +22,8 @@ pub(crate) fn write(
     let columns = |table: &Table| table.dimensions.len() + cloud.added.len();
     if let (Some(Format::Raw), Some(table)) = (cloud.format, &cloud.table)
         && matches!(table.store, Store::Records { .. })
-        && (columns(table) == expected || expected == super::KITTI)
+        && (expected == super::KITTI
+            || table.dimensions.len() == expected && cloud.added.is_empty())
         && table
             .dimensions
             .iter()
