@@ -57,6 +57,6 @@ impl Pose {
 
 /// Returns the warning that the points of a scan are not turned.
 pub(crate) fn without_rotation(scan: usize) -> String {
-    let what = "zeros, or numbers of no rotation, so its points are moved and not turned";
+    let what = "zero, singular or not finite, so its points are moved and not turned";
     format!("the rotation in the pose of scan {scan} is {what}")
 }
