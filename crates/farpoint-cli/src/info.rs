@@ -202,7 +202,7 @@ fn of_reader(name: String, reader: &Reader) -> Description {
 /// Describes a cloud that was read.
 fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Result<Description> {
     let points = Points::of(cloud);
-    let rows = CoordinateFacts::of(&points, args.points);
+    let rows = CoordinateFacts::of(cloud, &points, args.points);
     let attributes = if args.points { Attributes::of(cloud) } else { Attributes::default() };
     let precision = if matches!(points, Points::F32(_)) { "f32" } else { "f64" };
     let density = if args.density { Density::of(&name, cloud, &points)? } else { None };

@@ -105,6 +105,11 @@ pub(crate) fn common_name(name: &str) -> String {
     common(name).map_or_else(|| key(name), str::to_owned)
 }
 
+/// Returns the places of the names of a normal's three values, the first of each.
+pub(crate) fn normals<'a>(names: impl Iterator<Item = &'a str> + Clone) -> [Option<usize>; 3] {
+    ["nx", "ny", "nz"].map(|axis| names.clone().position(|name| common(name) == Some(axis)))
+}
+
 /// The common name for an attribute.
 fn common(name: &str) -> Option<&'static str> {
     let key = key(name);

@@ -56,7 +56,7 @@ pub use batch::run::{Concurrency, Isolated, run};
 pub use cloud::choose::{MANY_ZEROS, narrowed, prepare, zeros_kept};
 pub use cloud::length::{Length, unit};
 pub use cloud::listed::RowList;
-pub use cloud::points::{Points, Rows};
+pub use cloud::points::{Points, Rows, zeros};
 pub use cloud::selection::{InputPoints, RowSelection};
 pub use device::{Cards, Choice, DeviceOptions, Place};
 pub use error::Error;

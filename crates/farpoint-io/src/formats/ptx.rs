@@ -6,6 +6,7 @@ use crate::bytes::pieces::{filled_lines, line_number};
 use crate::cloud::Cloud;
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
+use crate::cloud::pose::Pose;
 use crate::error::{ParseError, Place};
 use crate::format::Format;
 
@@ -40,6 +41,9 @@ struct ScanPoints {
     scan: Vec<u16>,
     colored: bool,
     invalid: usize,
+    /// First row of each scan, and the place of its scanner.
+    scanners: Vec<(u64, [f64; 3])>,
+    warnings: Vec<String>,
 }
 
 /// Reads all scans of a file.
@@ -51,12 +55,15 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
     while !rest.is_empty() || scans == 0 {
         let (count, matrix);
         (count, matrix, rest) = head(bytes, rest)?;
+        let (pose, warning) = Pose::of_rows(matrix, scans);
+        points.warnings.extend(warning);
+        points.scanners.push((points.places.len() as u64, pose.translation));
         // Every point is a line of at least a few bytes.
         if count > bytes.len() {
             return Err(ParseError::truncated(format!("scan {scans} declares {count} points")));
         }
         let (scan_lines, later) = rest.split_at(count.min(rest.len()));
-        points.add(bytes, scan_lines, &matrix, scans)?;
+        points.add(bytes, scan_lines, &pose, scans)?;
         if scan_lines.len() < count {
             let what = format!("scan {scans} declares {count} points and has {}", scan_lines.len());
             return Err(ParseError::truncated(what));
@@ -106,13 +113,13 @@ impl ScanPoints {
         &mut self,
         bytes: &[u8],
         lines: &Lines,
-        matrix: &[[f64; 3]; 4],
+        pose: &Pose,
         scan: usize,
     ) -> Result<(), ParseError> {
         let of_block = |block: &Lines| {
             let mut points = ScanPoints::default();
             for &(start, end) in block {
-                points.push(&bytes[start..end], matrix, scan).ok_or(start)?;
+                points.push(&bytes[start..end], pose, scan).ok_or(start)?;
             }
             Ok(points)
         };
@@ -136,7 +143,7 @@ impl ScanPoints {
     }
 
     /// Adds the point of a line; `None` if it is none.
-    fn push(&mut self, line: &[u8], matrix: &[[f64; 3]; 4], scan: usize) -> Option<()> {
+    fn push(&mut self, line: &[u8], pose: &Pose, scan: usize) -> Option<()> {
         let values = numbers(line)?;
         let ([x, y, z, intensity], color) = match values[..] {
             [x, y, z, i] => ([x, y, z, i], None),
@@ -148,8 +155,7 @@ impl ScanPoints {
             self.invalid += 1;
             self.places.push([f64::NAN; 3]);
         } else {
-            let [a, b, c, d] = matrix;
-            self.places.push([0, 1, 2].map(|k| x * a[k] + y * b[k] + z * c[k] + d[k]));
+            self.places.push(pose.moved([x, y, z]));
         }
         self.intensity.push(intensity as f32);
         self.colored |= color.is_some();
@@ -167,6 +173,7 @@ impl ScanPoints {
         };
         let coordinates = Coordinates::F64(self.places);
         let mut cloud = Cloud::from_file(Format::Ptx, format!("PTX, {number}"), coordinates);
+        (cloud.scanners, cloud.warnings) = (self.scanners, self.warnings);
         cloud.add_column("intensity", Column::F32(self.intensity));
         if self.colored {
             for (name, channel) in ["red", "green", "blue"].into_iter().zip(self.colors) {

@@ -19,6 +19,8 @@ mod merge;
 mod mesh;
 mod nodes;
 mod outputs;
+mod padding;
+mod poses;
 mod ptx;
 mod raw;
 mod reader;

@@ -1,6 +1,6 @@
 //! Selects the points of a cloud that are used, with notes for the user.
 
-use super::points::{Number, finite, zero};
+use super::points::{finite, is_zero, zeros};
 use crate::text::count;
 use crate::{InputPoints, Points, RowSelection, Rows, Watch, each_precision};
 use farpoint_io::{Cloud, Filter};
@@ -20,10 +20,13 @@ pub fn prepare<'a>(
     watch: &dyn Watch,
 ) -> Result<Points<'a>, String> {
     let mut points = Points::of(cloud);
-    let (all, bad, zeros) = (points.len(), points.unusable(), points.zeros());
+    let (all, bad, zeros) = (points.len(), points.unusable(), zeros(cloud));
     report_rows(name, rows.drop_zeros, [all, bad, zeros], watch);
     if rows.drop_zeros && zeros > 0 {
-        each_precision!(&mut points, points => drop_zeros(points.to_mut()));
+        each_precision!(&mut points, points => {
+            let rows = points.to_mut().iter_mut().enumerate();
+            rows.filter(|(row, _)| is_zero(cloud, *row)).for_each(|(_, at)| *at = [f32::NAN.into(); 3]);
+        });
     }
     if !points.is_empty() && points.first_usable().is_none() {
         return Err(format!("{name}: none of the {} rows can be used; check the file", count(all)));
@@ -76,11 +79,6 @@ pub(crate) fn report_narrowed(name: &str, [x, y, z]: [f64; 3], watch: &dyn Watch
     ));
 }
 
-/// Makes rows of zeros unusable.
-fn drop_zeros<T: Number + From<f32>>(points: &mut [[T; 3]]) {
-    points.iter_mut().filter(|row| zero(row)).for_each(|row| *row = [f32::NAN.into(); 3]);
-}
-
 /// Returns the minimum corner, and the points relative to it in single precision.
 pub fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
     narrowed_of(points, |_| true)
@@ -116,9 +114,7 @@ pub(crate) fn converted(
     }
     let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
     if drop_zeros {
-        each_precision!(Points::of(cloud), points => {
-            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
-        });
+        mask.iter_mut().enumerate().for_each(|(row, used)| *used &= !is_zero(cloud, row));
     }
     let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
     report_filtered(name, [cloud.len(), rows.len()], watch);
@@ -154,15 +150,13 @@ pub(crate) fn choose<'a>(
     if !filter.is_empty() {
         report_filtered(name, [points.len(), kept], watch);
     }
-    let [bad, zeros] = each_precision!(&points, points => {
-        let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
-        [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]
+    let bad = each_precision!(&points, points => {
+        points.iter().zip(&mask).filter(|(row, used)| **used && !finite(row)).count()
     });
+    let zeros = (0..mask.len()).filter(|&row| mask[row] && is_zero(cloud, row)).count();
     report_rows(name, rows.drop_zeros, [kept, bad, zeros], watch);
     if rows.drop_zeros && zeros > 0 {
-        each_precision!(&points, points => {
-            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
-        });
+        mask.iter_mut().enumerate().for_each(|(row, used)| *used &= !is_zero(cloud, row));
     }
     if kept > 0 && bad == kept {
         return Err(format!(
@@ -185,6 +179,7 @@ pub(crate) fn choose<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farpoint_io::Coordinates;
 
     #[test]
     fn narrowing_subtracts_first() {
@@ -196,10 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn zeros_become_unusable() {
-        let mut rows = [[0.0f32, -0.0, 0.0], [0.0, 0.0, 1.0]];
-        drop_zeros(&mut rows);
-        assert!(rows[0][0].is_nan());
-        assert_eq!(rows[1], [0.0, 0.0, 1.0]);
+    fn zeros_have_any_sign() {
+        let cloud = Cloud::new(Coordinates::F32(vec![[0.0, -0.0, 0.0], [0.0, 0.0, 1.0]]));
+        assert_eq!([0, 1].map(|row| is_zero(&cloud, row)), [true, false]);
     }
 }

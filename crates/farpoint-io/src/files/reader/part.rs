@@ -176,6 +176,11 @@ impl Rows<'_> {
         found.map_err(malformed)
     }
 
+    /// Returns whether the point `at` of row `row` of these was (0, 0, 0) to its scanner, like [`Cloud::is_zero`].
+    pub fn is_zero(&self, row: usize, at: [f64; 3]) -> bool {
+        self.reader.head().is_zero(self.first() + row as u64, at)
+    }
+
     /// Returns the integers that LAS stores, from which [`Reader::transforms`] makes coordinates; `None` for other
     /// formats.
     pub fn integers(&self) -> Option<Vec<[i32; 3]>> {

@@ -3,6 +3,8 @@
 use super::attribute_name;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
+use crate::cloud::pose::Pose;
+use crate::conversion;
 use ::e57::{PointCloud, RecordDataType, RecordName};
 use std::collections::{HashMap, HashSet};
 
@@ -95,6 +97,29 @@ impl Attributes {
                 self.all[place].values.push(value);
             }
         }
+    }
+
+    /// Turns the normals of rows from `first` on, which have these columns, like their points; returns false if normals
+    /// lack an axis and stay.
+    pub(super) fn turn(&mut self, columns: &[(usize, usize)], first: usize, pose: &Pose) -> bool {
+        let names = columns.iter().map(|(_, place)| self.all[*place].name.as_str());
+        let places = match conversion::normals(names) {
+            [Some(x), Some(y), Some(z)] => [x, y, z].map(|axis| columns[axis].1),
+            axes => return axes == [None; 3],
+        };
+        for row in first..self.all[places[0]].values.len() {
+            let normal = pose.turned(places.map(|place| self.all[place].values[row]));
+            for (place, value) in places.into_iter().zip(normal) {
+                self.all[place].values[row] = value;
+            }
+        }
+        for place in places {
+            let kind = &mut self.all[place].kind;
+            if let RecordDataType::Integer { .. } = kind {
+                *kind = RecordDataType::Double { min: None, max: None };
+            }
+        }
+        true
     }
 
     /// Adds the columns to the cloud; returns their names there, those in the file, and types.

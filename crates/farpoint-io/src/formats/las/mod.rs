@@ -89,7 +89,8 @@ pub(crate) fn cloud(
     let (crs, scale) = (Crs::from_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
     let header = Header::Las(Box::new(header));
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
-    (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
+    (cloud.crs, cloud.scale) = (crs, Some(scale));
+    cloud.warnings.extend(warnings);
     cloud
 }
 

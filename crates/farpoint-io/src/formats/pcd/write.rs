@@ -159,7 +159,10 @@ pub(crate) fn kept_header(
     for line in &header.lines {
         let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         let word = word.to_ascii_uppercase();
-        let fields = field_line(&word, dimensions, added).filter(|_| !added.is_empty());
+        // Some readers refuse fields without a value, which are no dimensions.
+        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        let changed = !added.is_empty() || words != dimensions.len() + 1;
+        let fields = field_line(&word, dimensions, added).filter(|_| changed);
         let new = match word.as_slice() {
             b"WIDTH" => Some(format!("WIDTH {count}")),
             b"HEIGHT" => Some("HEIGHT 1".into()),

@@ -76,8 +76,11 @@ fn described(
 
 /// Returns the values per row by the name of a file: nuScenes has 5, KITTI 4.
 fn columns_by_name(name: &str) -> usize {
-    if name.to_ascii_lowercase().ends_with(".pcd.bin") { 5 } else { 4 }
+    if name.to_ascii_lowercase().ends_with(".pcd.bin") { 5 } else { KITTI }
 }
+
+/// Values of a row of KITTI.
+const KITTI: usize = 4;
 
 impl Described {
     /// Returns the table of these rows, the format as text, and a warning.

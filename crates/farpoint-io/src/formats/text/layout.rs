@@ -42,7 +42,7 @@ pub(crate) fn layout(
     let search = Search { from, spans: super::points_among, skip: 0, limit: u64::MAX };
     let (mut first, mut labels) = (Vec::new(), Labels::new(head.columns));
     let checks_labels = head.is_guess && !head.is_pts();
-    let found = pieces(file, &search, |line| {
+    let (found, _) = pieces(file, &search, |line| {
         if first.len() < CHECKED_LINES {
             first.push(line.to_vec());
         }

@@ -68,7 +68,11 @@ fn check_count(head: &Head, count: usize) -> Result<(), ParseError> {
         None => Ok(()),
         Some(declared) => {
             let what = format!("the first line declares {declared} points, the file has {count}");
-            Err(ParseError::truncated(what).at(Place::Line(1)))
+            let error = match declared < count {
+                true => ParseError::new(what).fix("correct that number, or remove the line"),
+                false => ParseError::truncated(what),
+            };
+            Err(error.at(Place::Line(1)))
         }
     }
 }
