@@ -187,9 +187,9 @@ pub(crate) struct AmountArgs {
     /// meters.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) spacing: Option<Length>,
-    /// grid only: one point per occupied cell of this size: 0.2 or 20cm, or 0.2,0.2,0.1 for cells of another height.
-    /// Cells are counted from 0, so that clouds share them.
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    /// One point per occupied cell of this size, by --algorithm grid: 0.2 or 20cm, or 0.2,0.2,0.1 for cells of another
+    /// height. Cells are counted from 0, so that clouds share them.
+    #[arg(long, visible_alias = "voxel", value_name = "G", allow_negative_numbers = true)]
     pub(crate) cell: Option<CellSize>,
 }
 

@@ -89,17 +89,20 @@ fn check(args: &args::Chamfer) -> Result<()> {
 fn files(args: &args::Chamfer) -> Result<()> {
     let stdin = Path::new("-");
     ensure!(!args.search.recursive, "--recursive requires two folders; remove it otherwise");
-    check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
-    let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
-    let name = path.display();
+    check::report(&args.report)?;
+    let Some(path) = &args.per_point else {
+        check::distinct(&[args.report.file()], &[&args.a, &args.b], &[])?;
+        return check::unused(&args.writing, "--per-point");
+    };
     ensure!(path != stdin, "--per-point -: a picture goes beside it; use the name of a file");
     check::cloud(path, &[&args.a, &args.b], &args.writing)?;
     let picture = picture_of(path);
-    ensure!(
-        picture != args.a && picture != args.b,
-        "--per-point {name}: the picture would overwrite an input; use another name"
-    );
-    Ok(())
+    let outputs = [
+        ("--per-point", Some(path.as_path())),
+        ("the picture of --per-point", Some(&picture)),
+        args.report.file(),
+    ];
+    check::distinct(&outputs, &[&args.a, &args.b], &[args.writing.file()])
 }
 
 /// Reported part of a [`Chamfer`] of either precision.

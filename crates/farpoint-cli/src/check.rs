@@ -8,8 +8,12 @@ use crate::args::{
 use crate::output::count;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Algorithm, Amount, DeviceKind, approximate};
-use farpoint_io::{Copc, memory};
+use farpoint_io::{Copc, FileId, memory};
+use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::SystemTime;
 
 /// Checks the sampling options of `farpoint sample`, whatever the files.
 pub(crate) fn sample_options(args: &args::Sample) -> Result<()> {
@@ -50,10 +54,12 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
         None => unused(writing, "--output")?,
     }
     if let Some(path) = indices {
-        file("--indices", path, &["npy"], inputs)?;
-        different("--indices", path, "--output", output.as_deref())?;
+        file("--indices", path, &["npy"])?;
     }
-    report(&args.report, &[inputs, &[output.as_deref().unwrap_or(stdout)]].concat())
+    report(&args.report)?;
+    let outputs =
+        [("--output", output.as_deref()), ("--indices", indices.as_deref()), args.report.file()];
+    distinct(&outputs, inputs, &[args.filters.file(), args.run.selection.file(), writing.file()])
 }
 
 /// Checks the sampling options of `farpoint order`, whatever the files.
@@ -71,16 +77,22 @@ pub(crate) fn order_outputs(args: &args::Order, inputs: &[PathBuf]) -> Result<()
     let inputs = &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>()[..];
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
     farthest_first(output, inputs, writing)?;
-    page_output(&args.page, inputs)?;
-    report(&args.report, &[inputs, &[output]].concat())?;
-    stdout_once(output, &args.report)
+    page_output(&args.page)?;
+    report(&args.report)?;
+    stdout_once(output, &args.report)?;
+    let outputs = [
+        ("--output", Some(output.as_path())),
+        ("--view", args.page.view.as_deref()),
+        args.report.file(),
+    ];
+    distinct(&outputs, inputs, &[args.filters.file(), args.run.selection.file(), writing.file()])
 }
 
 /// Checks the map of `farpoint info`.
 pub(crate) fn map(args: &args::Info) -> Result<()> {
     let Some(path) = &args.map else { return Ok(()) };
     ensure!(path != Path::new("-"), "--map -: a map can't go to stdout; set a file name");
-    file("--map", path, &["png"], &[&args.input])
+    file("--map", path, &["png"])
 }
 
 /// Maximum number of points of a page.
@@ -90,9 +102,12 @@ const MAX_PAGE_POINTS: usize = 5_000_000;
 pub(crate) fn view(args: &args::View) -> Result<()> {
     exact_only(&args.run, &args.place)?;
     page(args.points)?;
-    file("--output", &args.output, &["html", "htm"], &[&args.input.input])?;
-    report(&args.report, &[&args.input.input, &args.output])?;
-    stdout_once(&args.output, &args.report)
+    file("--output", &args.output, &["html", "htm"])?;
+    report(&args.report)?;
+    stdout_once(&args.output, &args.report)?;
+    let outputs = [("--output", Some(args.output.as_path())), args.report.file()];
+    let read = [args.filters.file(), args.run.selection.file()];
+    distinct(&outputs, &[&args.input.input], &read)
 }
 
 /// Checks that a page may hold this many points.
@@ -106,15 +121,15 @@ fn page(points: Count) -> Result<()> {
     Ok(())
 }
 
-/// Checks the page that a command writes beside its output, with these inputs.
-pub(crate) fn page_output(options: &args::PageOptions, inputs: &[&Path]) -> Result<()> {
+/// Checks the page that a command writes beside its output.
+pub(crate) fn page_output(options: &args::PageOptions) -> Result<()> {
     let Some(path) = &options.view else { return Ok(()) };
     page(options.max_points())?;
     ensure!(
         path != Path::new("-"),
         "--view -: a page beside another output can't go to stdout; set a file name"
     );
-    file("--view", path, &["html", "htm"], inputs)
+    file("--view", path, &["html", "htm"])
 }
 
 /// Refuses options for several files if there is one.
@@ -139,6 +154,9 @@ pub(crate) fn amount(amount: Amount) -> Result<()> {
     );
     let Err(error) = amount.limit(usize::MAX) else { return Ok(()) };
     match amount {
+        Amount::Ratio(value) if value > 1.0 && value <= 100.0 => {
+            bail!("--ratio {value}: {error}; {value} percent are written {value}%")
+        }
         Amount::Ratio(value) => bail!("--ratio {value}: {error}"),
         Amount::Spacing(value) => bail!("--spacing {value}: {error}"),
         Amount::Cell(value) => bail!("--cell {value}: {error}"),
@@ -219,7 +237,7 @@ pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
 
 /// Checks that a file other than a cloud can be written to `path`, whose name must have one of these
 /// endings.
-pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]) -> Result<()> {
+pub(crate) fn file(option: &str, path: &Path, endings: &[&str]) -> Result<()> {
     if path == Path::new("-") {
         return Ok(());
     }
@@ -227,8 +245,9 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     ensure!(
         endings.iter().any(|expected| ending.eq_ignore_ascii_case(expected)),
-        "{option} {name}: the name must end in .{}",
-        endings.join(" or .")
+        "{option} {name}: the name must end in .{}; use {}",
+        endings.join(" or ."),
+        path.with_extension(endings[0]).display()
     );
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     ensure!(
@@ -237,8 +256,64 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
         folder.display()
     );
     ensure!(!path.is_dir(), "{option} {name}: is a folder; use the name of a file");
-    ensure!(!inputs.contains(&path), "{option} {name}: is the input; write to another name");
     Ok(())
+}
+
+/// A file with the option that names it, if it is set.
+pub(crate) type Named<'a> = (&'static str, Option<&'a Path>);
+
+/// The outputs of the command, each as it was before.
+static OUTPUTS: Mutex<Vec<(PathBuf, Option<State>)>> = Mutex::new(Vec::new());
+
+type State = (FileId, Option<SystemTime>);
+
+/// Refuses outputs that are one file with an input or with each other, under whatever names. `outputs` are all that the
+/// command writes, `inputs` its clouds, and `read` the other files that it reads.
+pub(crate) fn distinct(outputs: &[Named<'_>], inputs: &[&Path], read: &[Named<'_>]) -> Result<()> {
+    const READ: bool = true;
+    let clouds = inputs.iter().map(|path| ("", Some(*path)));
+    let mut known: HashMap<FileId, (&str, bool)> = HashMap::new();
+    for (option, path) in clouds.chain(read.iter().copied()) {
+        known.extend(path.and_then(FileId::of).map(|id| (id, (option, READ))));
+    }
+    let mut states = Vec::new();
+    for (option, path) in outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))) {
+        states.push((path.to_owned(), state(path)));
+        let name = path.display();
+        match FileId::of(path).and_then(|id| known.insert(id, (option, !READ))) {
+            None => {}
+            Some(("", _)) => {
+                bail!("{option} {name}: is the input; write to another name; the input is kept")
+            }
+            Some((other, READ)) => {
+                bail!("{option} {name}: is also the file of {other}; write to another name")
+            }
+            Some((other, _)) => {
+                bail!("{option} {name}: {other} names the same file; use two names")
+            }
+        }
+    }
+    if let Ok(mut outputs) = OUTPUTS.lock() {
+        *outputs = states;
+    }
+    Ok(())
+}
+
+fn state(path: &Path) -> Option<State> {
+    let changed = fs::metadata(path).and_then(|about| about.modified()).ok();
+    FileId::of(path).map(|id| (id, changed))
+}
+
+/// Returns which outputs of a command that failed stand nevertheless, as the end of its message; empty if none do.
+pub(crate) fn standing() -> String {
+    let outputs = OUTPUTS.lock().map(|outputs| outputs.clone()).unwrap_or_default();
+    let written = outputs.into_iter().filter(|(path, before)| state(path) != *before);
+    let names: Vec<_> = written.map(|(path, _)| path.display().to_string()).collect();
+    match names.len() {
+        0 => String::new(),
+        1..4 => format!("; {} is written", names.join(" and ")),
+        more => format!("; {} outputs are written", count(more)),
+    }
 }
 
 /// Checks that a folder for outputs exists. Only folders for outputs alone are created: those of --output-dir and
@@ -252,20 +327,9 @@ pub(crate) fn folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses two outputs of one name.
-fn different(option: &str, path: &Path, other: &str, other_path: Option<&Path>) -> Result<()> {
-    let name = path.display();
-    ensure!(
-        other_path != Some(path),
-        "{option} {name}: {other} names the same file; use two names"
-    );
-    Ok(())
-}
-
-/// Checks that `--json=FILE` can be written; `others` are files read or written.
-pub(crate) fn report(report: &Report, others: &[&Path]) -> Result<()> {
-    let Some(path) = report.json.as_deref().filter(|_| !report.prints()) else { return Ok(()) };
-    file("--json", path, &["json"], others)
+/// Checks that `--json=FILE` can be written.
+pub(crate) fn report(report: &Report) -> Result<()> {
+    report.file().1.map_or(Ok(()), |path| file("--json", path, &["json"]))
 }
 
 /// Refuses an output and an object that both go to stdout.
@@ -286,9 +350,13 @@ pub(crate) fn device(
 ) -> Result<()> {
     let check_kind = |kind| supports(kind).map_err(|error| anyhow!("{job}: {error}"));
     let placement = place.place();
-    match place.device {
+    ensure!(
+        place.gpu.is_none() || place.device.card.is_none(),
+        "--device cuda:N and --gpu both name the GPU; remove one"
+    );
+    match place.device.kind {
         Device::Cpu => {
-            ensure!(place.gpu.is_none(), "--gpu is for --device cuda or auto, not cpu");
+            ensure!(place.gpu.is_none(), "--gpu is for --device cuda or auto, not cpu; remove it");
             check_kind(DeviceKind::Cpu)
         }
         Device::Cuda => {
@@ -308,10 +376,11 @@ pub(crate) fn device(
             if let Some(option) = placement.cpu_option() {
                 bail!("{option} is for the CPU, and {job} for GPUs");
             }
-            placement.present().map_err(|error| anyhow!("{job} is for GPUs: {error}"))
+            let advice = "choose another one for the CPU";
+            placement.present().map_err(|error| anyhow!("{job} is for GPUs: {error}; {advice}"))
         }
         Device::Auto if place.gpu.is_some() => {
-            placement.present().map_err(|error| anyhow!("--gpu: {error}"))
+            placement.present().map_err(|error| anyhow!("--gpu: {error}; remove it to use the CPU"))
         }
         Device::Auto => Ok(()),
     }
@@ -338,11 +407,32 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
     Ok(())
 }
 
+/// Chooses the sampler that an option is for, unless one is chosen: `--cell` is for the grid.
+pub(crate) fn implied_sampler(args: &mut args::Sample) {
+    args.approximate.keep = args.filters.point_of_cell();
+    let auto = args.run.sampler.method == Method::Exact(Algorithm::Auto);
+    let option = sampler_options(args).into_iter().find(|(is_set, ..)| auto && *is_set);
+    if let Some(Ok(method)) = option.map(|(.., algorithm)| algorithm.parse()) {
+        args.run.sampler.method = method;
+    }
+}
+
 /// Refuses options of approximate samplers other than this one.
 fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
+    let mut options = sampler_options(args).into_iter();
+    match options.find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
+        Some((_, option, algorithm)) => {
+            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; remove it"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the options of approximate samplers: whether each is set, its name and its sampler.
+fn sampler_options(args: &args::Sample) -> [(bool, &'static str, &'static str); 8] {
     let Approximate { keep, min_points, bits, window, npdu_order, estimator, first_stage } =
         &args.approximate;
-    let options = [
+    [
         (args.amount.cell.is_some(), "--cell", "grid"),
         (keep.is_some(), "--keep", "grid"),
         (min_points.is_some(), "--min-points", "grid"),
@@ -351,20 +441,14 @@ fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
         (npdu_order.is_some(), "--npdu-order", "npdu"),
         (estimator.is_some(), "--estimator", "fastpoint"),
         (first_stage.is_some(), "--first-stage", "fastpoint"),
-    ];
-    match options.into_iter().find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
-        Some((_, option, algorithm)) => {
-            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; remove it"))
-        }
-        None => Ok(()),
-    }
+    ]
 }
 
 fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
     let (run, name) = (&args.run, method.name());
     let exact_only = [
         (args.amount.spacing.is_some(), "--spacing"),
-        (args.place.device == Device::Cuda, "--device cuda"),
+        (args.place.device.kind == Device::Cuda, "--device cuda"),
         (args.place.gpu.is_some(), "--gpu"),
         (args.place.simd.is_some(), "--simd"),
     ];

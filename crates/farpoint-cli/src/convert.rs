@@ -65,8 +65,10 @@ fn names(args: &args::Convert) -> Result<(Vec<PathBuf>, PathBuf)> {
 fn check_outputs(args: &args::Convert, inputs: &[PathBuf], to: &Path) -> Result<()> {
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     check::cloud(to, &inputs, &args.writing)?;
-    check::report(&args.report, &[&inputs[..], &[to]].concat())?;
-    check::stdout_once(to, &args.report)
+    check::report(&args.report)?;
+    check::stdout_once(to, &args.report)?;
+    let outputs = [("--output", Some(to)), args.report.file()];
+    check::distinct(&outputs, &inputs, &[args.filters.file(), args.writing.file()])
 }
 
 fn print(args: &args::Convert, finished: &Finished, to: &Path, time: f64) -> Result<()> {

@@ -43,7 +43,8 @@ impl ThroughDisk<'_> {
                 bytes(size)
             ));
         }
-        watch.stage(Stage::Sampling, name);
+        let kept = request.limits.spool.is_some();
+        watch.stage(if kept { Stage::Spooling } else { Stage::Reading }, name);
         let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
         let sampled = disk::sample(&reader, &job, &outputs, &mut |event| {
             report_event(request, &reader, event, watch)
@@ -98,6 +99,7 @@ fn report_event(request: &Request, reader: &Reader, event: Event, watch: &dyn Wa
         Event::Spooled { tiles, resumed } => {
             let how = if resumed { "the interrupted run's" } else { "made" };
             watch.detail(&format!("spool of {} tiles", count(tiles)), how);
+            watch.stage(Stage::Sampling, name);
         }
         Event::Band { samples, limit, .. } => {
             return watch.step(samples.min(limit) as usize, limit as usize);

@@ -77,17 +77,24 @@ fn check(args: &args::Compare) -> Result<()> {
         "only --json can go to stdout; set --output and --csv to file names"
     );
     if let Some(path) = args.picture() {
-        check::file("--output", path, &["png", "svg"], &[input])?;
+        check::file("--output", path, &["png", "svg"])?;
     }
     if let Some(path) = &args.csv {
-        check::file("--csv", path, &["csv"], &[input])?;
+        check::file("--csv", path, &["csv"])?;
     }
-    check::page_output(&args.page, &[input])?;
+    check::page_output(&args.page)?;
     ensure!(
         args.up.is_none() || args.picture().is_some() || args.page.view.is_some(),
         "--up is for the picture and the page; remove it, or leave out --no-picture"
     );
-    check::report(&args.report, &[input])
+    check::report(&args.report)?;
+    let outputs = [
+        ("--output", args.picture()),
+        ("--view", args.page.view.as_deref()),
+        ("--csv", args.csv.as_deref()),
+        args.report.file(),
+    ];
+    check::distinct(&outputs, &[input], &[])
 }
 
 fn compare<T: Scalar>(all: &[[T; 3]], cloud: &Cloud, args: &args::Compare) -> Result<()> {

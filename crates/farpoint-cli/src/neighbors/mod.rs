@@ -88,7 +88,9 @@ fn check(args: &args::Neighbors) -> Result<()> {
     let option = if args.k.is_some_and(|k| k.0 == 0) { "-k" } else { "--radius, --min-radius" };
     searcher(args, Length::in_meters).check().map_err(|error| anyhow!("{option}: {error}"))?;
     let inputs = [args.a.as_path(), b.unwrap_or(&args.a)];
-    check::file("--output", &args.output, &["npz"], &inputs)?;
-    check::report(&args.report, &[inputs[0], inputs[1], &args.output])?;
-    check::stdout_once(&args.output, &args.report)
+    check::file("--output", &args.output, &["npz"])?;
+    check::report(&args.report)?;
+    check::stdout_once(&args.output, &args.report)?;
+    let outputs = [("--output", Some(args.output.as_path())), args.report.file()];
+    check::distinct(&outputs, &inputs, &[])
 }

@@ -1,7 +1,7 @@
 //! Expands the paths that a user gives: files, folders, patterns (`scans/**/*.laz`) and lists (`@list.txt`).
 
 use crate::Error;
-use farpoint_io::Format;
+use farpoint_io::{Format, is_url};
 use fast_glob::glob_match;
 use std::ffi::OsStr;
 use std::fs;
@@ -69,6 +69,10 @@ impl Walk {
     fn add(&self, path: &Path, found: &mut Vec<InputFile>) -> Result<(), Error> {
         if path == Path::new("-") {
             return Err(Error::input(path, "standard input is one cloud", "use it alone, with -o"));
+        }
+        if is_url(&path.to_string_lossy()) {
+            let fix = "download the files first, and use their paths";
+            return Err(Error::input(path, "is a URL", fix));
         }
         let before = found.len();
         if path.is_dir() {

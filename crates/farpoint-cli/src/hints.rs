@@ -1,0 +1,121 @@
+//! Hints for command lines that are not understood: what may be meant, and what is found elsewhere.
+
+use clap::error::{ContextKind, ContextValue};
+use std::ffi::OsString;
+
+/// Words of other software, and those of this one.
+const MEANT: [(&str, &str); 22] = [
+    ("decimate", "sample"),
+    ("decimation", "sample"),
+    ("downsample", "sample"),
+    ("reduce", "sample"),
+    ("subsample", "sample"),
+    ("thin", "sample"),
+    ("distance", "chamfer"),
+    ("distances", "chamfer"),
+    ("hausdorff", "chamfer"),
+    ("knn", "neighbors"),
+    ("sort", "order"),
+    ("translate", "convert"),
+    ("--leaf-size", "--cell"),
+    ("--voxel-size", "--cell"),
+    ("--distance", "--spacing"),
+    ("--radius", "--spacing"),
+    ("--number", "--count"),
+    ("--samples", "--count"),
+    ("fps", "auto"),
+    ("voxel", "grid"),
+    ("voxelgrid", "grid"),
+    ("gpu", "cuda"),
+];
+
+/// Options of other software whose work is done elsewhere.
+const ELSEWHERE: [(&[&str], &str); 1] = [(
+    &["t_srs", "s_srs", "a_srs", "out-srs", "in-srs", "out_srs", "crs", "epsg", "reproject"],
+    "coordinates are written as they are read; reproject the file first, as in 'pdal translate IN OUT -f \
+     filters.reprojection --filters.reprojection.out_srs=EPSG:N'",
+)];
+
+/// Options of numbers that have a decimal point.
+const DECIMAL: [&str; 11] = [
+    "--ratio",
+    "--spacing",
+    "--cell",
+    "--scale",
+    "--threshold",
+    "--radius",
+    "--min-radius",
+    "--memory",
+    "--time-limit",
+    "--box ",
+    "--box3",
+];
+
+/// Returns the end of a message about an unknown name: the known one that is most like it, if any is.
+pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let (word, known) = (word.to_ascii_lowercase(), known.into_iter().collect::<Vec<_>>());
+    let synonym = MEANT.iter().find(|(other, own)| *other == word && known.contains(own));
+    let likeness = |name: &&str| (1000.0 * strsim::jaro_winkler(name, &word)) as u32;
+    let like = || known.into_iter().filter(|name| likeness(name) > 850).max_by_key(likeness);
+    let meant = synonym.map(|(_, own)| *own).or_else(like);
+    meant.map_or(String::new(), |name| format!("; did you mean '{name}'?"))
+}
+
+/// Returns the error of the parser as a sentence, with its hints and those of this module; `text` is the parser's.
+pub(crate) fn sentence(error: &clap::Error, text: &str, arguments: &[OsString]) -> String {
+    let lines = text
+        .lines()
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .map(|line| line.trim().trim_start_matches("error: "))
+        .filter(|line| !line.is_empty());
+    let (tips, message): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("tip: "));
+    let hint = own_hint(error, arguments).or_else(|| tips.into_iter().find_map(of_tip));
+    let sentence = message.join(" ") + &hint.map_or(String::new(), |hint| format!("; {hint}"));
+    if sentence.ends_with('?') { sentence } else { sentence + ";" }
+}
+
+/// Returns a tip of the parser as a part of a sentence, unless it tells how to pass options as values.
+fn of_tip(tip: &str) -> Option<String> {
+    let tip = tip.trim_start_matches("tip: ");
+    match tip.split_once(": ").filter(|(what, _)| what.contains("similar")) {
+        Some((_, names)) => Some(format!("did you mean {}?", names.replace(", ", " or "))),
+        None => (!tip.starts_with("to pass")).then(|| tip.to_owned()),
+    }
+}
+
+fn own_hint(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let argument = context(ContextKind::InvalidArg).unwrap_or_default();
+    if let Some(value) = context(ContextKind::InvalidValue) {
+        let is_decimal = DECIMAL.iter().any(|option| argument.starts_with(option));
+        return with_point(value)
+            .filter(|_| is_decimal)
+            .map(|number| format!("the decimal separator is a point: {number}"));
+    }
+    let word = context(ContextKind::InvalidSubcommand).unwrap_or(argument);
+    if let Some((_, own)) = MEANT.iter().find(|(other, _)| *other == word) {
+        return Some(format!("did you mean '{own}'?"));
+    }
+    let given = |name: &&str| {
+        let is_name = |text: &str| text.starts_with('-') && text.trim_start_matches('-') == *name;
+        let option = |argument: &OsString| {
+            argument.to_str().is_some_and(|text| text.split('=').next().is_some_and(is_name))
+        };
+        arguments.iter().any(option)
+    };
+    let elsewhere =
+        ELSEWHERE.iter().find(|(names, _)| argument.starts_with('-') && names.iter().any(given));
+    elsewhere.map(|(_, advice)| (*advice).to_owned())
+}
+
+/// Returns a number with a decimal comma, and perhaps a unit, with a point in its place.
+fn with_point(value: &str) -> Option<String> {
+    let (whole, rest) = value.split_once(',')?;
+    let digits = rest.trim_end_matches(|c: char| c.is_alphabetic() || "% -".contains(c));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = is_number(whole.trim_start_matches(['-', '+'])) && is_number(digits);
+    fits.then(|| format!("{whole}.{rest}"))
+}
