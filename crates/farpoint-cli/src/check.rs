@@ -265,6 +265,8 @@ pub(crate) type Named<'a> = (&'static str, Option<&'a Path>);
 /// The outputs of the command, each as it was before.
 static OUTPUTS: Mutex<Vec<(PathBuf, Option<State>)>> = Mutex::new(Vec::new());
 
+/// A file that is there, and the time of its last change.
+
 type State = (FileId, Option<SystemTime>);
 
 /// Refuses outputs that are one file with an input or with each other, under whatever names. `outputs` are all that the
@@ -300,7 +302,7 @@ pub(crate) fn distinct(outputs: &[Named<'_>], inputs: &[&Path], read: &[Named<'_
 }
 
 fn state(path: &Path) -> Option<State> {
-    let changed = fs::metadata(path).and_then(|about| about.modified()).ok();
+    let changed = fs::metadata(path).ok()?.modified().ok();
     FileId::of(path).map(|id| (id, changed))
 }
 

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
 
-/// Words of other software, and those of this one.
+/// Words of other software, and those of this one: commands, options and names of samplers and devices.
 const MEANT: [(&str, &str); 22] = [
     ("decimate", "sample"),
     ("decimation", "sample"),
@@ -17,12 +17,12 @@ const MEANT: [(&str, &str); 22] = [
     ("knn", "neighbors"),
     ("sort", "order"),
     ("translate", "convert"),
-    ("--leaf-size", "--cell"),
-    ("--voxel-size", "--cell"),
-    ("--distance", "--spacing"),
-    ("--radius", "--spacing"),
-    ("--number", "--count"),
-    ("--samples", "--count"),
+    ("leaf-size", "--cell"),
+    ("voxel-size", "--cell"),
+    ("distance", "--spacing"),
+    ("radius", "--spacing"),
+    ("number", "--count"),
+    ("samples", "--count"),
     ("fps", "auto"),
     ("voxel", "grid"),
     ("voxelgrid", "grid"),
@@ -32,8 +32,7 @@ const MEANT: [(&str, &str); 22] = [
 /// Options of other software whose work is done elsewhere.
 const ELSEWHERE: [(&[&str], &str); 1] = [(
     &["t_srs", "s_srs", "a_srs", "out-srs", "in-srs", "out_srs", "crs", "epsg", "reproject"],
-    "coordinates are written as they are read; reproject the file first, as in 'pdal translate IN OUT -f \
-     filters.reprojection --filters.reprojection.out_srs=EPSG:N'",
+    "coordinates are written as they are read; reproject the file first, for instance with filters.reprojection of PDAL",
 )];
 
 /// Options of numbers that have a decimal point.
@@ -77,8 +76,9 @@ pub(crate) fn sentence(error: &clap::Error, text: &str, arguments: &[OsString]) 
 /// Returns a tip of the parser as a part of a sentence, unless it tells how to pass options as values.
 fn of_tip(tip: &str) -> Option<String> {
     let tip = tip.trim_start_matches("tip: ");
-    match tip.split_once(": ").filter(|(what, _)| what.contains("similar")) {
-        Some((_, names)) => Some(format!("did you mean {}?", names.replace(", ", " or "))),
+    let similar = tip.split_once(": ").filter(|(what, _)| what.contains("similar"));
+    match similar.map(|(_, names)| names).or(tip.strip_suffix(" exists")) {
+        Some(names) => Some(format!("did you mean {}?", names.replace(", ", " or "))),
         None => (!tip.starts_with("to pass")).then(|| tip.to_owned()),
     }
 }
@@ -96,7 +96,11 @@ fn own_hint(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
             .map(|number| format!("the decimal separator is a point: {number}"));
     }
     let word = context(ContextKind::InvalidSubcommand).unwrap_or(argument);
-    if let Some((_, own)) = MEANT.iter().find(|(other, _)| *other == word) {
+    let name = word.trim_start_matches("--");
+    let meant = |(other, own): &&(&str, &str)| {
+        *other == name && own.starts_with("--") == word.starts_with("--")
+    };
+    if let Some((_, own)) = MEANT.iter().find(meant) {
         return Some(format!("did you mean '{own}'?"));
     }
     let given = |name: &&str| {

@@ -25,9 +25,7 @@ pub fn install() {
         if repeated || DEFERRED.load(Ordering::SeqCst) == 0 {
             end();
         }
-        note(
-            "stopping at the next step, where the run can go on later; a second signal does not wait",
-        );
+        note("stopping at the next step; a second signal does not wait for it");
     });
 }
 

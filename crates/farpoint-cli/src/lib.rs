@@ -100,7 +100,9 @@ pub fn run(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         Ok(()) => SUCCESS,
         Err(error) if is_broken_pipe(&error) => SUCCESS,
         Err(error) => {
-            messages::complain("error", &format!("{error}{}", check::standing()));
+            let standing =
+                if error.is::<many::Failed>() { String::new() } else { check::standing() };
+            messages::complain("error", &format!("{error}{standing}"));
             match bag::is_partial(&error) {
                 true => many::SOME_FAILED,
                 false => many::status(&error),

@@ -46,7 +46,8 @@ pub fn expand(
 
 /// Returns whether `path` names files rather than being one: a folder, a list, or a pattern.
 pub fn names_several(path: &Path) -> bool {
-    list_of(path).is_some() || path.is_dir() || (has_wildcards(path) && !path.exists())
+    let is_pattern = has_wildcards(path) && !path.exists() && !is_url(&path.to_string_lossy());
+    list_of(path).is_some() || path.is_dir() || is_pattern
 }
 
 /// Returns the list that an argument such as `@list.txt` names, unless there is a file of that very name.
