@@ -1,6 +1,10 @@
 //! Checks before an input is read: options that contradict each other, and names that can't be
 //! written. Numbers out of range are found by the library.
 
+mod outputs;
+
+pub(crate) use outputs::{file, outputs, standing};
+
 use crate::args::{
     self, Approximate, CellSize, Count, Device, DeviceOptions, Keep, Length, Method, Report, Run,
     SampleOutput, StartAt, Writing,
@@ -8,12 +12,8 @@ use crate::args::{
 use crate::output::count;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Algorithm, Amount, DeviceKind, approximate};
-use farpoint_io::{Copc, FileId, memory};
-use std::collections::HashMap;
-use std::fs;
+use farpoint_io::{Copc, memory};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::SystemTime;
 
 /// Checks the sampling options of `farpoint sample`, whatever the files.
 pub(crate) fn sample_options(args: &args::Sample) -> Result<()> {
@@ -56,10 +56,9 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
     if let Some(path) = indices {
         file("--indices", path, &["npy"])?;
     }
-    report(&args.report)?;
-    let outputs =
-        [("--output", output.as_deref()), ("--indices", indices.as_deref()), args.report.file()];
-    distinct(&outputs, inputs, &[args.filters.file(), args.run.selection.file(), writing.file()])
+    let read = [args.filters.file(), args.run.selection.file(), writing.file()];
+    let own = [("--output", output.as_deref()), ("--indices", indices.as_deref())];
+    outputs(&args.report, &own, inputs, &read)
 }
 
 /// Checks the sampling options of `farpoint order`, whatever the files.
@@ -78,21 +77,19 @@ pub(crate) fn order_outputs(args: &args::Order, inputs: &[PathBuf]) -> Result<()
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
     farthest_first(output, inputs, writing)?;
     page_output(&args.page)?;
-    report(&args.report)?;
     stdout_once(output, &args.report)?;
-    let outputs = [
-        ("--output", Some(output.as_path())),
-        ("--view", args.page.view.as_deref()),
-        args.report.file(),
-    ];
-    distinct(&outputs, inputs, &[args.filters.file(), args.run.selection.file(), writing.file()])
+    let read = [args.filters.file(), args.run.selection.file(), writing.file()];
+    let own = [("--output", Some(output.as_path())), ("--view", args.page.view.as_deref())];
+    outputs(&args.report, &own, inputs, &read)
 }
 
-/// Checks the map of `farpoint info`.
-pub(crate) fn map(args: &args::Info) -> Result<()> {
-    let Some(path) = &args.map else { return Ok(()) };
-    ensure!(path != Path::new("-"), "--map -: a map can't go to stdout; set a file name");
-    file("--map", path, &["png"])
+/// Checks the map and the report of `farpoint info`.
+pub(crate) fn info(args: &args::Info) -> Result<()> {
+    if let Some(path) = &args.map {
+        ensure!(path != Path::new("-"), "--map -: a map can't go to stdout; set a file name");
+        file("--map", path, &["png"])?;
+    }
+    outputs(&args.report, &[("--map", args.map.as_deref())], &[&args.input], &[])
 }
 
 /// Maximum number of points of a page.
@@ -103,11 +100,9 @@ pub(crate) fn view(args: &args::View) -> Result<()> {
     exact_only(&args.run, &args.place)?;
     page(args.points)?;
     file("--output", &args.output, &["html", "htm"])?;
-    report(&args.report)?;
     stdout_once(&args.output, &args.report)?;
-    let outputs = [("--output", Some(args.output.as_path())), args.report.file()];
     let read = [args.filters.file(), args.run.selection.file()];
-    distinct(&outputs, &[&args.input.input], &read)
+    outputs(&args.report, &[("--output", Some(&args.output))], &[&args.input.input], &read)
 }
 
 /// Checks that a page may hold this many points.
@@ -235,89 +230,6 @@ pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
     }
 }
 
-/// Checks that a file other than a cloud can be written to `path`, whose name must have one of these
-/// endings.
-pub(crate) fn file(option: &str, path: &Path, endings: &[&str]) -> Result<()> {
-    if path == Path::new("-") {
-        return Ok(());
-    }
-    let name = path.display();
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    ensure!(
-        endings.iter().any(|expected| ending.eq_ignore_ascii_case(expected)),
-        "{option} {name}: the name must end in .{}; use {}",
-        endings.join(" or ."),
-        path.with_extension(endings[0]).display()
-    );
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    ensure!(
-        folder.is_dir(),
-        "{option} {name}: the folder {} does not exist; create it first, or write elsewhere",
-        folder.display()
-    );
-    ensure!(!path.is_dir(), "{option} {name}: is a folder; use the name of a file");
-    Ok(())
-}
-
-/// A file with the option that names it, if it is set.
-pub(crate) type Named<'a> = (&'static str, Option<&'a Path>);
-
-/// The outputs of the command, each as it was before.
-static OUTPUTS: Mutex<Vec<(PathBuf, Option<State>)>> = Mutex::new(Vec::new());
-
-/// A file that is there, and the time of its last change.
-
-type State = (FileId, Option<SystemTime>);
-
-/// Refuses outputs that are one file with an input or with each other, under whatever names. `outputs` are all that the
-/// command writes, `inputs` its clouds, and `read` the other files that it reads.
-pub(crate) fn distinct(outputs: &[Named<'_>], inputs: &[&Path], read: &[Named<'_>]) -> Result<()> {
-    const READ: bool = true;
-    let clouds = inputs.iter().map(|path| ("", Some(*path)));
-    let mut known: HashMap<FileId, (&str, bool)> = HashMap::new();
-    for (option, path) in clouds.chain(read.iter().copied()) {
-        known.extend(path.and_then(FileId::of).map(|id| (id, (option, READ))));
-    }
-    let mut states = Vec::new();
-    for (option, path) in outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))) {
-        states.push((path.to_owned(), state(path)));
-        let name = path.display();
-        match FileId::of(path).and_then(|id| known.insert(id, (option, !READ))) {
-            None => {}
-            Some(("", _)) => {
-                bail!("{option} {name}: is the input; write to another name; the input is kept")
-            }
-            Some((other, READ)) => {
-                bail!("{option} {name}: is also the file of {other}; write to another name")
-            }
-            Some((other, _)) => {
-                bail!("{option} {name}: {other} names the same file; use two names")
-            }
-        }
-    }
-    if let Ok(mut outputs) = OUTPUTS.lock() {
-        *outputs = states;
-    }
-    Ok(())
-}
-
-fn state(path: &Path) -> Option<State> {
-    let changed = fs::metadata(path).ok()?.modified().ok();
-    FileId::of(path).map(|id| (id, changed))
-}
-
-/// Returns which outputs of a command that failed stand nevertheless, as the end of its message; empty if none do.
-pub(crate) fn standing() -> String {
-    let outputs = OUTPUTS.lock().map(|outputs| outputs.clone()).unwrap_or_default();
-    let written = outputs.into_iter().filter(|(path, before)| state(path) != *before);
-    let names: Vec<_> = written.map(|(path, _)| path.display().to_string()).collect();
-    match names.len() {
-        0 => String::new(),
-        1..4 => format!("; {} is written", names.join(" and ")),
-        more => format!("; {} outputs are written", count(more)),
-    }
-}
-
 /// Checks that a folder for outputs exists. Only folders for outputs alone are created: those of --output-dir and
 /// of 'man'.
 pub(crate) fn folder(path: &Path) -> Result<()> {
@@ -327,11 +239,6 @@ pub(crate) fn folder(path: &Path) -> Result<()> {
         "{name}: the folder does not exist; create it first, or write elsewhere"
     );
     Ok(())
-}
-
-/// Checks that `--json=FILE` can be written.
-pub(crate) fn report(report: &Report) -> Result<()> {
-    report.file().1.map_or(Ok(()), |path| file("--json", path, &["json"]))
 }
 
 /// Refuses an output and an object that both go to stdout.

@@ -4,56 +4,34 @@ use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
 
 /// Words of other software, and those of this one: commands, options and names of samplers and devices.
-const MEANT: [(&str, &str); 22] = [
-    ("decimate", "sample"),
-    ("decimation", "sample"),
-    ("downsample", "sample"),
-    ("reduce", "sample"),
-    ("subsample", "sample"),
-    ("thin", "sample"),
-    ("distance", "chamfer"),
-    ("distances", "chamfer"),
-    ("hausdorff", "chamfer"),
+const MEANT: [(&str, &str); 10] = [
+    ("decimate decimation downsample reduce subsample thin", "sample"),
+    ("distance distances hausdorff", "chamfer"),
     ("knn", "neighbors"),
     ("sort", "order"),
     ("translate", "convert"),
-    ("leaf-size", "--cell"),
-    ("voxel-size", "--cell"),
-    ("distance", "--spacing"),
-    ("radius", "--spacing"),
-    ("number", "--count"),
-    ("samples", "--count"),
-    ("fps", "auto"),
-    ("voxel", "grid"),
-    ("voxelgrid", "grid"),
+    ("leaf-size voxel-size", "--cell"),
+    ("distance radius", "--spacing"),
+    ("number samples", "--count"),
+    ("voxel voxelgrid", "grid"),
     ("gpu", "cuda"),
 ];
 
-/// Options of other software whose work is done elsewhere.
-const ELSEWHERE: [(&[&str], &str); 1] = [(
-    &["t_srs", "s_srs", "a_srs", "out-srs", "in-srs", "out_srs", "crs", "epsg", "reproject"],
-    "coordinates are written as they are read; reproject the file first, for instance with filters.reprojection of PDAL",
-)];
+/// Options of other software to transform coordinates.
+const REPROJECT: &str = "t_srs s_srs a_srs out-srs in-srs out_srs crs epsg reproject";
 
-/// Options of numbers that have a decimal point.
-const DECIMAL: [&str; 11] = [
-    "--ratio",
-    "--spacing",
-    "--cell",
-    "--scale",
-    "--threshold",
-    "--radius",
-    "--min-radius",
-    "--memory",
-    "--time-limit",
-    "--box ",
-    "--box3",
-];
+/// Options of numbers with a decimal point.
+const DECIMAL: &str = "--ratio --spacing --cell --scale --threshold --radius --min-radius --memory --time-limit --box --box3";
+
+/// Returns whether a list holds a word.
+fn holds(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
 
 /// Returns the end of a message about an unknown name: the known one that is most like it, if any is.
 pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let (word, known) = (word.to_ascii_lowercase(), known.into_iter().collect::<Vec<_>>());
-    let synonym = MEANT.iter().find(|(other, own)| *other == word && known.contains(own));
+    let synonym = MEANT.iter().find(|(others, own)| holds(others, &word) && known.contains(own));
     let likeness = |name: &&str| (1000.0 * strsim::jaro_winkler(name, &word)) as u32;
     let like = || known.into_iter().filter(|name| likeness(name) > 850).max_by_key(likeness);
     let meant = synonym.map(|(_, own)| *own).or_else(like);
@@ -90,29 +68,25 @@ fn own_hint(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     };
     let argument = context(ContextKind::InvalidArg).unwrap_or_default();
     if let Some(value) = context(ContextKind::InvalidValue) {
-        let is_decimal = DECIMAL.iter().any(|option| argument.starts_with(option));
-        return with_point(value)
-            .filter(|_| is_decimal)
-            .map(|number| format!("the decimal separator is a point: {number}"));
+        let option = argument.split(' ').next().unwrap_or_default();
+        let number = with_point(value).filter(|_| holds(DECIMAL, option));
+        return number.map(|number| format!("the decimal separator is a point: {number}"));
     }
     let word = context(ContextKind::InvalidSubcommand).unwrap_or(argument);
     let name = word.trim_start_matches("--");
-    let meant = |(other, own): &&(&str, &str)| {
-        *other == name && own.starts_with("--") == word.starts_with("--")
+    let meant = |(others, own): &&(&str, &str)| {
+        holds(others, name) && own.starts_with("--") == word.starts_with("--")
     };
     if let Some((_, own)) = MEANT.iter().find(meant) {
         return Some(format!("did you mean '{own}'?"));
     }
-    let given = |name: &&str| {
-        let is_name = |text: &str| text.starts_with('-') && text.trim_start_matches('-') == *name;
-        let option = |argument: &OsString| {
-            argument.to_str().is_some_and(|text| text.split('=').next().is_some_and(is_name))
-        };
-        arguments.iter().any(option)
-    };
-    let elsewhere =
-        ELSEWHERE.iter().find(|(names, _)| argument.starts_with('-') && names.iter().any(given));
-    elsewhere.map(|(_, advice)| (*advice).to_owned())
+    // GDAL's -t_srs is -t to the parser.
+    let options = arguments.iter().filter_map(|argument| argument.to_str()?.strip_prefix('-'));
+    let mut names = options.filter_map(|option| option.trim_start_matches('-').split('=').next());
+    let reproject = argument.starts_with('-') && names.any(|name| holds(REPROJECT, name));
+    let advice = "coordinates are written as they are read; reproject the file first, for instance with \
+                  filters.reprojection of PDAL";
+    reproject.then(|| advice.to_owned())
 }
 
 /// Returns a number with a decimal comma, and perhaps a unit, with a point in its place.

@@ -20,9 +20,7 @@ use serde_json::json;
 use std::path::Path;
 
 pub(crate) fn run(args: &args::Info) -> Result<()> {
-    check::report(&args.report)?;
-    check::map(args)?;
-    check::distinct(&[("--map", args.map.as_deref()), args.report.file()], &[&args.input], &[])?;
+    check::info(args)?;
     if args.merge {
         return describe_merged(args);
     }

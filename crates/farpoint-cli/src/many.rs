@@ -4,7 +4,7 @@
 mod isolated;
 mod report;
 
-use crate::args::{Convert, Many, Order, Report, Sample, Writing};
+use crate::args::{Convert, Many, Named, Order, Report, Sample, Writing};
 use crate::messages::{self, complain, warn};
 use crate::progress::Progress;
 use crate::{bag, check, interrupt};
@@ -45,7 +45,7 @@ struct ManyFiles<'a> {
     writing: &'a Writing,
     report: &'a Report,
     /// Other files that are read.
-    read: [check::Named<'a>; 2],
+    read: [Named<'a>; 2],
     /// Verb for messages.
     verb: &'static str,
 }
@@ -179,16 +179,14 @@ impl ManyFiles<'_> {
         if let Some(format) = self.request.writing.format {
             self.writing.check(format).map_err(|error| anyhow!(error))?;
         }
-        check::report(self.report)?;
         Ok(out)
     }
 
     /// Refuses outputs over other files that are read, and a report over any file.
     fn check_files(&self, files: &[File], inputs: &[PathBuf]) -> Result<()> {
         let outputs = files.iter().map(|file| ("--output-dir", Some(file.output.as_path())));
-        let outputs: Vec<_> = outputs.chain([self.report.file()]).collect();
         let inputs: Vec<_> = inputs.iter().map(PathBuf::as_path).collect();
-        check::distinct(&outputs, &inputs, &self.read)
+        check::outputs(self.report, &outputs.collect::<Vec<_>>(), &inputs, &self.read)
     }
 
     fn executor(&self, threads: usize) -> Result<Executor> {

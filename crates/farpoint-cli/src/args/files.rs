@@ -1,7 +1,6 @@
 //! Options of readers, writers and reports that several commands share.
 
-use super::{Count, Length};
-use crate::check::Named;
+use super::{Count, Length, Named};
 use crate::hints::did_you_mean;
 use anyhow::{Result, anyhow, ensure};
 use farpoint_io::{Copc, Encoding, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions};
@@ -219,11 +218,6 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Returns the file of the object.
-    pub(crate) fn file(&self) -> Named<'_> {
-        ("--json", self.json.as_deref().filter(|_| !self.prints()))
-    }
-
     /// Returns whether the object goes to stdout.
     pub(crate) fn prints(&self) -> bool {
         self.json.as_deref() == Some(Path::new("-"))

@@ -1,7 +1,6 @@
 //! Filters of the rows of the input.
 
-use super::Keep;
-use crate::check::Named;
+use super::{Keep, Named};
 use clap::ValueEnum;
 use farpoint_io::{Area, Condition, Filter};
 use serde_json::Value;

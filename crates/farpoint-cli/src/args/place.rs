@@ -1,7 +1,6 @@
 //! Options of the sampler, its rows, and its device.
 
-use super::SamplerChoice;
-use crate::check::Named;
+use super::{Named, SamplerChoice};
 use crate::hints::did_you_mean;
 use crate::messages;
 use anyhow::{Result, ensure};

@@ -148,10 +148,10 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
         true => write::check_folder(output)?,
         false => check::file("--output", output, &["mcap"])?,
     }
-    check::report(&args.report)?;
     check::stdout_once(output, &args.report)?;
-    let outputs = [("--output", Some(output.as_path())), args.report.file()];
-    let inputs = bag_input.files.iter().chain([&bag_input.path]).map(PathBuf::as_path);
-    check::distinct(&outputs, &inputs.collect::<Vec<_>>(), &[args.filters.file()])?;
+    let inputs: Vec<_> =
+        bag_input.files.iter().chain([&bag_input.path]).map(PathBuf::as_path).collect();
+    let own = [("--output", Some(output.as_path()))];
+    check::outputs(&args.report, &own, &inputs, &[args.filters.file()])?;
     Ok(output)
 }

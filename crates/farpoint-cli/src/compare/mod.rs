@@ -87,14 +87,12 @@ fn check(args: &args::Compare) -> Result<()> {
         args.up.is_none() || args.picture().is_some() || args.page.view.is_some(),
         "--up is for the picture and the page; remove it, or leave out --no-picture"
     );
-    check::report(&args.report)?;
-    let outputs = [
+    let own = [
         ("--output", args.picture()),
         ("--view", args.page.view.as_deref()),
         ("--csv", args.csv.as_deref()),
-        args.report.file(),
     ];
-    check::distinct(&outputs, &[input], &[])
+    check::outputs(&args.report, &own, &[input], &[])
 }
 
 fn compare<T: Scalar>(all: &[[T; 3]], cloud: &Cloud, args: &args::Compare) -> Result<()> {

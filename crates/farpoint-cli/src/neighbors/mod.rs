@@ -89,8 +89,6 @@ fn check(args: &args::Neighbors) -> Result<()> {
     searcher(args, Length::in_meters).check().map_err(|error| anyhow!("{option}: {error}"))?;
     let inputs = [args.a.as_path(), b.unwrap_or(&args.a)];
     check::file("--output", &args.output, &["npz"])?;
-    check::report(&args.report)?;
     check::stdout_once(&args.output, &args.report)?;
-    let outputs = [("--output", Some(args.output.as_path())), args.report.file()];
-    check::distinct(&outputs, &inputs, &[])
+    check::outputs(&args.report, &[("--output", Some(&args.output))], &inputs, &[])
 }
