@@ -89,17 +89,17 @@ fn check(args: &args::Chamfer) -> Result<()> {
 fn files(args: &args::Chamfer) -> Result<()> {
     let stdin = Path::new("-");
     ensure!(!args.search.recursive, "--recursive requires two folders; remove it otherwise");
-    check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
-    let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
-    let name = path.display();
+    let inputs = [args.a.as_path(), &args.b];
+    let Some(path) = &args.per_point else {
+        check::outputs(&args.report, &[], &inputs, &[])?;
+        return check::unused(&args.writing, "--per-point");
+    };
     ensure!(path != stdin, "--per-point -: a picture goes beside it; use the name of a file");
-    check::cloud(path, &[&args.a, &args.b], &args.writing)?;
+    check::cloud(path, &inputs, &args.writing)?;
     let picture = picture_of(path);
-    ensure!(
-        picture != args.a && picture != args.b,
-        "--per-point {name}: the picture would overwrite an input; use another name"
-    );
-    Ok(())
+    let own =
+        [("--per-point", Some(path.as_path())), ("the picture of --per-point", Some(&picture))];
+    check::outputs(&args.report, &own, &inputs, &[args.writing.file()])
 }
 
 /// Reported part of a [`Chamfer`] of either precision.

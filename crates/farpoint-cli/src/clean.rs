@@ -7,7 +7,7 @@ use farpoint_pipeline::text::bytes;
 use serde_json::json;
 
 pub(crate) fn run(args: &args::Clean) -> Result<()> {
-    check::report(&args.report, &[])?;
+    check::outputs(&args.report, &[], &[], &[])?;
     let found = clean(&args.folder)?;
     let object = |left: &Leftover| json!({ "path": left.path.display().to_string(), "bytes": left.bytes, "kept": left.kept });
     let line = |left: &Leftover| {

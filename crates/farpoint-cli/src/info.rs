@@ -23,8 +23,7 @@ use std::path::Path;
 const MOST_READ: u64 = 10_000_000;
 
 pub(crate) fn run(args: &args::Info) -> Result<()> {
-    check::report(&args.report, &[&args.input])?;
-    check::map(args)?;
+    check::info(args)?;
     if args.merge {
         return describe_merged(args);
     }

@@ -140,8 +140,7 @@ impl Drop for Progress {
     }
 }
 
-/// Shows the progress of a request: stages as bars, notes as messages. An interrupt is deferred while a file is
-/// written.
+/// Shows the progress of a request: stages as bars, notes as messages. On a signal, work that is recorded ends itself.
 #[derive(Default)]
 pub(crate) struct ProgressWatch(Mutex<Option<CurrentStage>>);
 
@@ -149,16 +148,7 @@ pub(crate) struct ProgressWatch(Mutex<Option<CurrentStage>>);
 #[derive(Default)]
 struct CurrentStage {
     progress: Option<Progress>,
-    /// True if the stage writes a file.
-    writes: bool,
-}
-
-impl Drop for CurrentStage {
-    fn drop(&mut self) {
-        if self.writes {
-            interrupt::release();
-        }
-    }
+    _deferred: Option<interrupt::Deferred>,
 }
 
 impl Watch for ProgressWatch {
@@ -167,19 +157,14 @@ impl Watch for ProgressWatch {
         *current = None;
         let verb = match stage {
             Stage::Opening => "opening",
-            Stage::Reading => "reading",
+            Stage::Reading | Stage::Spooling => "reading",
             Stage::Comparing => "comparing",
             Stage::Sampling => "sampling",
-            Stage::Writing | Stage::Fetching => "writing",
-            Stage::Indices => "",
+            Stage::Writing => "writing",
             Stage::Between => return,
         };
-        let writes = matches!(stage, Stage::Writing | Stage::Indices);
-        let progress = (!verb.is_empty()).then(|| Progress::start(verb, subject));
-        if writes {
-            interrupt::hold();
-        }
-        *current = Some(CurrentStage { progress, writes });
+        let _deferred = (stage == Stage::Spooling).then(interrupt::Deferred::new);
+        *current = Some(CurrentStage { progress: Some(Progress::start(verb, subject)), _deferred });
     }
 
     fn report(&self, kind: Kind, text: &str) {
@@ -195,7 +180,11 @@ impl Watch for ProgressWatch {
         if let Some(progress) = current.as_ref().and_then(|current| current.progress.as_ref()) {
             progress.count(samples, total);
         }
-        true
+        self.should_continue()
+    }
+
+    fn should_continue(&self) -> bool {
+        !interrupt::is_pending()
     }
 }
 

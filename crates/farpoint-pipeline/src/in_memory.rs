@@ -189,9 +189,7 @@ impl SampledCloud<'_> {
             if self.request.sorted && outcome.means.is_none() {
                 outcome.indices.sort_unstable();
             }
-            watch.stage(Stage::Indices, "");
             farpoint_io::write_indices(path, &outcome.indices)?;
-            watch.stage(Stage::Between, "");
         }
         let wrote = output.is_some() || indices.is_some();
         self.finished.write = wrote.then(|| start.elapsed().as_secs_f64());

@@ -31,18 +31,16 @@ impl Notes {
 pub enum Stage {
     /// The files of one cloud are opened.
     Opening,
-    /// A cloud is read whole.
+    /// A cloud is read.
     Reading,
+    /// A cloud is read into a spool that is kept: if the watch stops it, what was read is recorded.
+    Spooling,
     /// Rows of several files are compared.
     Comparing,
     /// Points are chosen.
     Sampling,
     /// The chosen points are written.
     Writing,
-    /// The chosen points of a cloud in parts are fetched and written; the run may end at any time.
-    Fetching,
-    /// Their rows are written.
-    Indices,
     /// Nothing that takes time.
     Between,
 }

@@ -44,7 +44,8 @@ impl ThroughDisk<'_> {
             ));
         }
         let to = files.output.unwrap_or(Path::new(name)).display().to_string();
-        watch.stage(Stage::Reading, name);
+        let kept = request.limits.spool.is_some();
+        watch.stage(if kept { Stage::Spooling } else { Stage::Reading }, name);
         watch.step(0, 2 * reader.parts());
         let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
         let sampled = disk::sample(&reader, &job, &outputs, &mut |event| {
@@ -104,14 +105,14 @@ fn report_event(
         }
         Event::Read { parts, of } => return watch.step(parts, of),
         Event::Spooled { tiles, resumed } => {
-            watch.stage(Stage::Sampling, name);
             let how = if resumed { "the interrupted run's" } else { "made" };
             watch.detail(&format!("spool of {} tiles", count(tiles)), how);
+            watch.stage(Stage::Sampling, name);
         }
         Event::Band { samples, limit, .. } => {
             return watch.step(samples.min(limit) as usize, limit as usize);
         }
-        Event::Writing => watch.stage(Stage::Fetching, to),
+        Event::Writing => watch.stage(Stage::Writing, to),
     }
     watch.should_continue()
 }

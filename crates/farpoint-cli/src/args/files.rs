@@ -1,6 +1,7 @@
 //! Options of readers, writers and reports that several commands share.
 
-use super::{Count, Length};
+use super::{Count, Length, Named};
+use crate::hints::did_you_mean;
 use anyhow::{Result, anyhow, ensure};
 use farpoint_io::{Copc, Encoding, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions};
 use std::path::{Path, PathBuf};
@@ -142,6 +143,11 @@ impl Writing {
         Ok(Some(levels))
     }
 
+    /// Returns the file that an option reads.
+    pub(crate) fn file(&self) -> Named<'_> {
+        ("--crs-wkt", self.crs_wkt.as_deref())
+    }
+
     /// Returns the option about COPC that is set, if any.
     pub(crate) fn copc_option(&self) -> Option<&'static str> {
         let options =
@@ -226,7 +232,11 @@ impl FromStr for InputFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|_: Error| format!("formats read: {}", extensions(|_| true)))
+        text.parse().map(Self).map_err(|_: Error| {
+            let known = extensions(|_| true);
+            let hint = did_you_mean(text, known.split(", "));
+            format!("formats read: {known}{hint}")
+        })
     }
 }
 
@@ -277,7 +287,8 @@ impl FromStr for OutputFormat {
         let format = if copc { Some(Format::Laz) } else { name.parse().ok() };
         let format = format.filter(|format: &Format| format.can_write());
         let format = format.ok_or_else(|| {
-            format!("formats written: {}, copc", extensions(|format| format.can_write()))
+            let known = extensions(|format| format.can_write()) + ", copc";
+            format!("formats written: {known}{}", did_you_mean(name, known.split(", ")))
         })?;
         let encoding = encoding.map(|encoding| encoding_of(format, encoding)).transpose()?;
         let extension =

@@ -1,10 +1,11 @@
 //! Filters of the rows of the input.
 
-use super::Keep;
+use super::{Keep, Named};
 use clap::ValueEnum;
 use farpoint_io::{Area, Condition, Filter};
 use serde_json::Value;
 use std::fs;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Filters of rows; a row must pass all of them.
@@ -20,8 +21,8 @@ pub(crate) struct Filters {
         allow_negative_numbers = true)]
     box3: Option<Vec<f64>>,
     /// Use rows whose x and y lie in the polygons of this file, GeoJSON or WKT, in the coordinate system of the input.
-    #[arg(long, value_name = "FILE", value_parser = area)]
-    polygon: Option<Area>,
+    #[arg(long, value_name = "FILE")]
+    polygon: Option<AreaFile>,
     /// Use rows with these values of a field: classification=2,6 or classification=ground,building or intensity=100..
     /// or z=5..12.5, or returns=first (intermediate, last, single); may be given several times. With --algorithm grid also the point of a cell to keep: first, random (--seed),
     /// center (nearest to it), or centroid, the mean of their positions with means of their attributes, the most
@@ -31,6 +32,21 @@ pub(crate) struct Filters {
     /// Leave out rows with these values of a field: classification=7,18 or classification=water.
     #[arg(long, value_name = "FIELD=VALUES")]
     drop: Vec<Condition>,
+}
+
+/// Value of `--polygon`.
+#[derive(Debug, Clone)]
+struct AreaFile {
+    path: PathBuf,
+    area: Area,
+}
+
+impl FromStr for AreaFile {
+    type Err = String;
+
+    fn from_str(path: &str) -> Result<Self, String> {
+        area(path).map(|area| Self { path: path.into(), area })
+    }
 }
 
 /// Value of `--keep`.
@@ -57,6 +73,11 @@ impl FromStr for KeepValue {
 }
 
 impl Filters {
+    /// Returns the file that an option reads.
+    pub(crate) fn file(&self) -> Named<'_> {
+        ("--polygon", self.polygon.as_ref().map(|file| file.path.as_path()))
+    }
+
     /// Returns the point of a cell of a grid to keep.
     pub(crate) fn point_of_cell(&self) -> Option<Keep> {
         self.keep.iter().rev().find_map(|value| match value {
@@ -79,7 +100,7 @@ impl Filters {
             filter =
                 within(filter, "--box3 X0 Y0 Z0 X1 Y1 Z1", [[*x0, *y0, *z0], [*x1, *y1, *z1]])?;
         }
-        if let Some(area) = &self.polygon {
+        if let Some(AreaFile { area, .. }) = &self.polygon {
             filter = filter.inside(area.clone());
         }
         for value in &self.keep {

@@ -120,7 +120,7 @@ pub(crate) fn sample(args: &args::Sample, bag_input: &BagInput) -> Result<()> {
 
 /// Checks the options before anything is read, and returns the output.
 fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path> {
-    let gpu = args.place.device == Device::Cuda || args.place.gpu.is_some();
+    let gpu = args.place.device.kind == Device::Cuda || args.place.gpu.is_some();
     ensure!(!gpu, "messages are sampled in parallel on the CPU; leave out --device cuda and --gpu");
     check::sample_options(args)?;
     let remedy = "is for one message; add --message K, or remove it";
@@ -146,16 +146,12 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
     };
     match bag_input.folder {
         true => write::check_folder(output)?,
-        false => check::file("--output", output, &["mcap"], &[&bag_input.path])?,
+        false => check::file("--output", output, &["mcap"])?,
     }
-    let same =
-        |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
-    ensure!(
-        !same(output, &bag_input.path),
-        "{}: is the input; write to another name; the input is kept",
-        output.display()
-    );
-    check::report(&args.report, &[&bag_input.path, output])?;
     check::stdout_once(output, &args.report)?;
+    let inputs: Vec<_> =
+        bag_input.files.iter().chain([&bag_input.path]).map(PathBuf::as_path).collect();
+    let own = [("--output", Some(output.as_path()))];
+    check::outputs(&args.report, &own, &inputs, &[args.filters.file()])?;
     Ok(output)
 }

@@ -21,7 +21,7 @@ pub(super) fn names_folders(args: &args::Chamfer) -> bool {
 /// Compares each pair; pairs that fail print an error, and the others go on.
 pub(super) fn run(args: &args::Chamfer) -> Result<()> {
     ensure!(args.per_point.is_none(), "--per-point is for two files; remove it");
-    crate::check::report(&args.report, &[])?;
+    crate::check::outputs(&args.report, &[], &[&args.a, &args.b], &[])?;
     let watch = ProgressWatch::default();
     let files =
         |path: &PathBuf| expand(std::slice::from_ref(path), args.search.recursive, None, &watch);

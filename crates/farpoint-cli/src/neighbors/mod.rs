@@ -88,7 +88,7 @@ fn check(args: &args::Neighbors) -> Result<()> {
     let option = if args.k.is_some_and(|k| k.0 == 0) { "-k" } else { "--radius, --min-radius" };
     searcher(args, Length::in_meters).check().map_err(|error| anyhow!("{option}: {error}"))?;
     let inputs = [args.a.as_path(), b.unwrap_or(&args.a)];
-    check::file("--output", &args.output, &["npz"], &inputs)?;
-    check::report(&args.report, &[inputs[0], inputs[1], &args.output])?;
-    check::stdout_once(&args.output, &args.report)
+    check::file("--output", &args.output, &["npz"])?;
+    check::stdout_once(&args.output, &args.report)?;
+    check::outputs(&args.report, &[("--output", Some(&args.output))], &inputs, &[])
 }

@@ -1,5 +1,6 @@
 //! Below the formats: bytes of files, parallel loops, free memory.
 
+pub(crate) mod identity;
 pub(crate) mod load;
 pub mod memory;
 pub(crate) mod panics;

@@ -66,13 +66,13 @@ fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::
     if existing.as_ref().is_some_and(|m| m.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, READ_ONLY));
     }
-    let (mut file, _guard) = temporary::beside(&target)?;
+    let (mut file, guard) = temporary::beside(&target)?;
     write(Sink::File(file.as_file_mut()))?;
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;
     }
     file.as_file().sync_all()?;
-    file.persist(&target).map_err(|e| e.error)?;
+    guard.persist(file, &target)?;
     sync_folder(&folder_of(&target));
     Ok(())
 }

@@ -36,7 +36,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused to read.
-    #[error("{}: {}", printable(.name), read_message(.source))]
+    #[error("{}: {}", printable(.name), read_message(.name, .source))]
     Read {
         /// The file, as the user named it.
         name: String,
@@ -175,8 +175,17 @@ fn no_field(field: &str, fields: &[String]) -> String {
 }
 
 /// Reason why a file was not read, with advice.
-fn read_message(source: &io::Error) -> String {
+/// Returns whether a name is that of a file on another machine, such as `https://..` or `s3://..`.
+pub fn is_url(name: &str) -> bool {
+    let scheme = name.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|s| s.len() > 1 && s.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+fn read_message(name: &str, source: &io::Error) -> String {
     match source.kind() {
+        io::ErrorKind::NotFound if is_url(name) => {
+            "is a URL; download the file first, and use its path".into()
+        }
         io::ErrorKind::UnexpectedEof => {
             "became shorter while it was read; read it again when nothing writes to it".into()
         }

@@ -7,7 +7,7 @@ use crate::cloud::coordinates::Coordinates;
 use crate::conversion::{common_name, key};
 use crate::error::Error;
 use crate::files::area::Area;
-use crate::files::classes::{Return, class_of};
+use crate::files::classes::{Return, class_of, classes_like};
 use std::fmt;
 use std::str::FromStr;
 
@@ -50,9 +50,16 @@ impl FromStr for Condition {
             }
             Some((low, high)) => Some([end(low, f64::NEG_INFINITY)?, end(high, f64::INFINITY)?]),
         };
-        let ranges: Option<Vec<[f64; 2]>> = values.map(range).collect();
-        let ranges = ranges.filter(|ranges| ranges.iter().all(|[low, high]| low <= high));
-        Ok(Condition { field, ranges: ranges.ok_or(advice)?, returns: Vec::new() })
+        let invalid = |text: &str| match classes_like(text) {
+            like if of_classes && !like.is_empty() => {
+                format!("'{text}' is no class; use {field}={}", like.join(","))
+            }
+            _ => advice.to_owned(),
+        };
+        let found =
+            |text| range(text).filter(|[low, high]| low <= high).ok_or_else(|| invalid(text));
+        let ranges = values.map(found).collect::<Result<_, _>>()?;
+        Ok(Condition { field, ranges, returns: Vec::new() })
     }
 }
 
@@ -265,6 +272,18 @@ mod tests {
                 "{invalid}"
             );
         }
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_answered_with_the_names() {
+        for (text, names) in [
+            ("classification=noise", "classification=low_noise,high_noise"),
+            ("Class=2,Wire", "Class=wire_guard,wire_conductor,wire_connector"),
+        ] {
+            assert!(text.parse::<Condition>().unwrap_err().ends_with(names), "{text}");
+            assert!(names.parse::<Condition>().is_ok(), "{names}");
+        }
+        assert!("intensity=noise".parse::<Condition>().unwrap_err().contains("ground,building"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::text::count;
 use crate::{Error, Watch};
-use farpoint_io::Format;
+use farpoint_io::{Format, is_url};
 use fast_glob::glob_match;
 use std::ffi::OsStr;
 use std::fs;
@@ -49,7 +49,8 @@ pub fn expand(
 
 /// Returns whether `path` names files rather than being one: a folder, a list, or a pattern.
 pub fn names_several(path: &Path) -> bool {
-    list_of(path).is_some() || path.is_dir() || (has_wildcards(path) && !path.exists())
+    let is_pattern = has_wildcards(path) && !path.exists() && !is_url(&path.to_string_lossy());
+    list_of(path).is_some() || path.is_dir() || is_pattern
 }
 
 /// Returns the list that an argument such as `@list.txt` names, unless there is a file of that very name.
@@ -73,6 +74,10 @@ impl Walk<'_> {
     fn add(&self, path: &Path, found: &mut Vec<InputFile>) -> Result<(), Error> {
         if path == Path::new("-") {
             return Err(Error::input(path, "standard input is one cloud", "use it alone, with -o"));
+        }
+        if is_url(&path.to_string_lossy()) {
+            let fix = "download the files first, and use their paths";
+            return Err(Error::input(path, "is a URL", fix));
         }
         let before = found.len();
         if path.is_dir() {

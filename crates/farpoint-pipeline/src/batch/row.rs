@@ -1,5 +1,6 @@
 //! Result for a file: a line of the manifest.
 
+use crate::text::escaped;
 use crate::{File, Finished};
 use serde_json::{Value, json};
 use std::fs;
@@ -56,8 +57,8 @@ impl Row {
     /// Creates the row of a file.
     pub fn of(file: &File, options: &str, seconds: f64, result: Result<Done, String>) -> Self {
         Self {
-            input: file.input.display().to_string(),
-            output: file.place.display().to_string(),
+            input: escaped(&file.input),
+            output: escaped(&file.place),
             size: file.size,
             modified: file.modified,
             options: options.to_owned(),

@@ -50,7 +50,7 @@ pub enum Error {
         fix: String,
     },
     /// Fewer bytes of memory are allowed than the work needs.
-    #[error("{name}: {what} needs {} MiB of memory, {} are allowed; {fix}", needed.div_ceil(1 << 20), allowed >> 20)]
+    #[error("{name}: {what} needs {} MiB of memory, {} is allowed; {fix}", needed.div_ceil(1 << 20), size(*allowed))]
     Memory {
         /// The input.
         name: String,
@@ -69,6 +69,11 @@ pub enum Error {
     /// The caller canceled the run.
     #[error("stopped")]
     Stopped,
+}
+
+/// Formats an amount of memory that may be less than a MiB.
+fn size(amount: u64) -> String {
+    if amount < 1 << 20 { format!("{} KiB", amount >> 10) } else { format!("{} MiB", amount >> 20) }
 }
 
 impl From<String> for Error {

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Parts of the input that each thread reads between two calls of the observer.
-const LAP: usize = 64;
+const LAP: usize = 16;
 /// Time between two records of what has been read.
 const RECORDED: Duration = Duration::from_secs(10);
 
@@ -130,18 +130,12 @@ fn run(
 ) -> Result<Sampled, Error> {
     let folder = Folder::take(job.spool.as_deref(), beside(outputs))?;
     let work = Work { reader, job, shares, folder };
-    let start = Instant::now();
-    let (state, resumed) = work.state(outputs, observer)?;
-    let tiles = state.tiles.len();
-    notify(observer, Event::Spooled { tiles, resumed })?;
-    let read = start.elapsed().as_secs_f64();
-    let mut sampled = match state.stored.is_single() {
-        true => work.chosen::<f32>(state, resumed, outputs, observer)?,
-        false => work.chosen::<f64>(state, resumed, outputs, observer)?,
-    };
-    sampled.seconds[0] = read;
-    work.folder.finish();
-    Ok(sampled)
+    let done = work.run(outputs, observer);
+    // Nothing is left of a run that ended before there was anything to resume.
+    if done.is_ok() || !work.folder.has_spool() {
+        work.folder.finish();
+    }
+    done
 }
 
 /// Calls the observer; an error if it cancels.
@@ -150,6 +144,20 @@ pub(crate) fn notify(observer: Observer<'_>, event: Event) -> Result<(), Error> 
 }
 
 impl Work<'_> {
+    fn run(&self, outputs: &Outputs<'_>, observer: Observer<'_>) -> Result<Sampled, Error> {
+        let start = Instant::now();
+        let (state, resumed) = self.state(outputs, observer)?;
+        let tiles = state.tiles.len();
+        notify(observer, Event::Spooled { tiles, resumed })?;
+        let read = start.elapsed().as_secs_f64();
+        let mut sampled = match state.stored.is_single() {
+            true => self.chosen::<f32>(state, resumed, outputs, observer)?,
+            false => self.chosen::<f64>(state, resumed, outputs, observer)?,
+        };
+        sampled.seconds[0] = read;
+        Ok(sampled)
+    }
+
     fn rows(&self) -> Use {
         let narrow = self.job.single && !self.reader.is_single();
         Use { drop_zeros: self.job.drop_zeros, narrow }
@@ -176,10 +184,6 @@ impl Work<'_> {
                 "contains an interrupted run",
                 "resume it with --resume (in Python: resume=True), or delete the folder",
             ));
-        }
-        if self.folder.has_other_files()? {
-            let what = "contains other files";
-            return Err(Error::unusable(self.folder.path(), what, "use an empty folder"));
         }
         let survey = Survey::new(self.reader, self.rows())?;
         let reading = Reading::new(identity.text(), survey, self.shares.tile);

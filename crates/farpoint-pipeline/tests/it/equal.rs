@@ -247,7 +247,7 @@ fn what_the_cloud_does_not_have_is_an_error() {
     let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
     let little = Job::new(Amount::Count(5), 1 << 20);
     let error = sample(&reader, &little, &Outputs::default(), &mut |_| true).unwrap_err();
-    assert!(error.to_string().contains("1 are allowed"), "{error}");
+    assert!(error.to_string().contains("1 MiB is allowed"), "{error}");
 }
 
 #[test]

@@ -78,11 +78,10 @@ pub(crate) fn cloud(
     compressed: bool,
     coordinates: Coordinates,
     store: Store,
-    mut warnings: Vec<String>,
+    warnings: Vec<String>,
 ) -> Cloud {
     let stride = usize::from(header.raw.point_data_record_length);
     let dimensions = fields::dimensions(header.format, stride, extra_bytes(&header));
-    warn_of_copc(&header, &mut warnings);
     let table = Table { dimensions, store, big_endian: false, xyz: [0, 1, 2] };
     let format = if compressed { Format::Laz } else { Format::Las };
     let description = described(&header, format);
@@ -98,12 +97,6 @@ pub(crate) fn cloud(
 pub(crate) fn extra_bytes(header: &LasHeader) -> Option<&[u8]> {
     let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
     extra.map(Record::data)
-}
-
-fn warn_of_copc(header: &LasHeader, warnings: &mut Vec<String>) {
-    if header.records.iter().any(|r| r.user == b"copc") {
-        warnings.push("COPC is read as LAZ; its octree is left out".into());
-    }
 }
 
 fn described(header: &LasHeader, format: Format) -> String {
