@@ -25,7 +25,7 @@ pub fn prepare<'a>(
     if rows.drop_zeros && zeros > 0 {
         each_precision!(&mut points, points => {
             let rows = points.to_mut().iter_mut().enumerate();
-            rows.filter(|(row, _)| is_zero(cloud, *row)).for_each(|(_, at)| *at = [f32::NAN.into(); 3]);
+            rows.filter(|(row, _)| is_zero(cloud, *row)).for_each(|(_, at)| *at = unusable());
         });
     }
     if !points.is_empty() && points.first_usable().is_none() {
@@ -77,6 +77,10 @@ pub(crate) fn report_narrowed(name: &str, [x, y, z]: [f64; 3], watch: &dyn Watch
         "{name}: sampled in single precision, after subtracting the minimum corner ({x}, {y}, {z}); what is \
          written keeps its coordinates"
     ));
+}
+
+fn unusable<T: From<f32>>() -> [T; 3] {
+    [f32::NAN; 3].map(T::from)
 }
 
 /// Returns the minimum corner, and the points relative to it in single precision.
