@@ -8,6 +8,7 @@ pub(crate) mod dtype;
 pub(crate) mod header;
 pub(crate) mod layout;
 pub(crate) mod lines;
+pub(crate) mod number;
 pub(crate) mod precision;
 pub(crate) mod records;
 pub(crate) mod resolution;
@@ -282,9 +283,19 @@ impl Cloud {
                 }
                 for k in 0..dimension.count {
                     match table.column_of(i, k, rows, tokens.as_deref()) {
+                        Some(column) if text => {
+                            let name = dimension.name.clone();
+                            let missing = column.nans();
+                            if missing > 0 {
+                                let of = rows.len();
+                                warnings.push(format!("'{name}' is NaN in {missing} of {of} points, where it has no number"));
+                            }
+                            let column = narrowed(&name, column);
+                            attributes.push(Attribute { name, column });
+                        }
                         Some(column) => attributes.push(Attribute {
                             name: component_name(&dimension.name, dimension.count, k),
-                            column: if text { narrowed(&dimension.name, column) } else { column },
+                            column,
                         }),
                         None => warnings
                             .push(format!("'{}' is not a number and is left out", dimension.name)),

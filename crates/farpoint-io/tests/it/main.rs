@@ -17,6 +17,7 @@ mod means;
 mod merge;
 mod mesh;
 mod nodes;
+mod odd_values;
 mod outputs;
 mod ptx;
 mod raw;

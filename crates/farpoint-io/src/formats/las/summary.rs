@@ -78,9 +78,7 @@ pub(super) fn part(file: &mut File, at: u64, length: u64) -> Result<Vec<u8>, Par
     let read = file
         .seek(SeekFrom::Start(at))
         .and_then(|_| file.by_ref().take(length).read_to_end(&mut bytes));
-    read.map_err(|error| {
-        ParseError::new(format!("cannot be read: {error}")).fix("check the disk")
-    })?;
+    read.map_err(|error| ParseError::unread(&error))?;
     Ok(bytes)
 }
 
