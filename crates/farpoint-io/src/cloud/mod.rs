@@ -283,20 +283,12 @@ impl Cloud {
                 }
                 for k in 0..dimension.count {
                     match table.column_of(i, k, rows, tokens.as_deref()) {
-                        Some(column) if text => {
-                            let name = dimension.name.clone();
-                            let missing = column.nans();
-                            if missing > 0 {
-                                let of = rows.len();
-                                warnings.push(format!("'{name}' is NaN in {missing} of {of} points, where it has no number"));
-                            }
-                            let column = narrowed(&name, column);
+                        Some(column) => {
+                            let name = component_name(&dimension.name, dimension.count, k);
+                            let column =
+                                if text { narrowed(&name, column, warnings) } else { column };
                             attributes.push(Attribute { name, column });
                         }
-                        Some(column) => attributes.push(Attribute {
-                            name: component_name(&dimension.name, dimension.count, k),
-                            column,
-                        }),
                         None => warnings
                             .push(format!("'{}' is not a number and is left out", dimension.name)),
                     }
@@ -410,7 +402,13 @@ pub(crate) fn distinct(attributes: &mut [Attribute], mut taken: HashSet<String>)
 }
 
 /// Text has no types: whole numbers become i32, colors between 0 and 255 become u8.
-fn narrowed(name: &str, column: Column) -> Column {
+fn narrowed(name: &str, column: Column, warnings: &mut Vec<String>) -> Column {
+    let missing = column.nans();
+    if missing > 0 {
+        let of = column.len();
+        warnings
+            .push(format!("'{name}' has no number in {missing} of {of} points and is NaN there"));
+    }
     let color = ["r", "g", "b", "red", "green", "blue", "alpha"];
     if color.contains(&name.to_ascii_lowercase().as_str()) && column.whole_within(0.0, 255.0) {
         return column.cast(NumberType::U8);

@@ -224,7 +224,7 @@ pub fn remedy(error: &io::Error) -> Option<&'static str> {
             "free space, or write elsewhere"
         }
         io::ErrorKind::FileTooLarge => {
-            "the system limits the size of files; raise it ('ulimit -f')"
+            "the size of files is limited: raise the limit ('ulimit -f'), or free space on the disk"
         }
         io::ErrorKind::OutOfMemory => "free memory, or use a machine with more",
         io::ErrorKind::IsADirectory => "use the name of a file",

@@ -93,8 +93,8 @@ fn missing_cells_are_named_in_every_format() {
     for (format, name) in FORMATS.into_iter().filter(|(format, _)| *format != Format::Text) {
         let (back, warnings) = through(&cloud, &to(format), name);
         for (column, of) in [
-            ("intensity", "'Intensity' is NaN in 1"),
-            ("classification", "'Classification' is NaN in 1"),
+            ("intensity", "'Intensity' has no number in 1"),
+            ("classification", "'Classification' has no number in 1"),
         ] {
             names(&warnings, &[of]);
             let found =
