@@ -217,8 +217,6 @@ pub fn remedy(error: &io::Error) -> Option<&'static str> {
         _ => {}
     }
     Some(match error.kind() {
-        io::ErrorKind::NotFound => "check the path",
-        io::ErrorKind::PermissionDenied => "check its permissions",
         io::ErrorKind::ReadOnlyFilesystem => "its file system is read-only; write elsewhere",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free space, or write elsewhere"
