@@ -34,6 +34,7 @@ pub use cloud::coordinates::Coordinates;
 pub use cloud::crs::Crs;
 pub use cloud::summary::{Octree, Summary};
 pub use cloud::{Cloud, Field};
+pub use error::remedy;
 pub use files::area::Area;
 pub use files::classes::class_name;
 pub use files::filter::{Condition, Filter};

@@ -143,6 +143,11 @@ fn sample_cloud(
     };
     request.check_start(&input)?;
     let unit = request.unit(cloud, name, watch)?;
+    let filtered = !request.filter.is_empty() && input.usable() == 0;
+    if filtered && !matches!(request.size, SampleSize::Count(1..)) {
+        let outcome = Outcome { dropped: input.of, ..Outcome::of_rows(Vec::new()) };
+        return Ok((outcome, input.of, unit, false, error));
+    }
     let job = request.job(&input, unit);
     let copc = files.output.and_then(|output| request.levels(output));
     let copc_bytes = copc.map_or(0, |_| Copc::memory(input.points.len()));

@@ -1,6 +1,6 @@
 //! A cloud that is larger than memory: notes on its way through the disk.
 
-use crate::cloud::choose::{report_filtered, report_narrowed, report_rows};
+use crate::cloud::choose::{report_filtered, report_narrowed, report_rows, warn_of_none};
 use crate::disk::{self, Error, Event, Outputs};
 use crate::merged::Joined;
 use crate::notes::{Stage, Watch};
@@ -52,8 +52,13 @@ impl ThroughDisk<'_> {
             report_event(request, &reader, event, watch, &to)
         });
         watch.stage(Stage::Between, "");
-        let least = |error| request.least(Some(request.memory_of(&reader)), error);
-        let sampled = sampled.map_err(least)?;
+        let sampled = sampled.map_err(|error| match error {
+            // As in memory.
+            Error::Job(error) if !matches!(error, farpoint::Error::OutOfMemory { .. }) => {
+                Error::Refused(format!("{name}: {error}"))
+            }
+            error => request.least(Some(request.memory_of(&reader)), error),
+        })?;
         watch.warnings(&to, &sampled.warnings);
         let [read, sampling, write] = sampled.seconds;
         let (tiles, bands, spooled) = (sampled.tiles, sampled.bands, sampled.spooled);
@@ -90,7 +95,9 @@ fn report_event(
         Event::Surveyed { resumed, rows: all, bad, zeros, corner } => {
             let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
             if !reader.filter().is_empty() {
+                let dropped = if request.rows.drop_zeros { zeros } else { 0 };
                 report_filtered(name, [all, all - bad], watch);
+                warn_of_none(name, [all, all - bad - dropped], watch);
                 bad = 0;
             }
             report_rows(name, request.rows.drop_zeros, [all, bad, zeros], watch);

@@ -13,7 +13,7 @@ pub(crate) use info::info;
 use crate::args::{self, Device, Reading};
 use crate::check;
 use crate::interrupt;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use choose::Chooser;
 use farpoint_io::ReadOptions;
 use farpoint_io::bag::{Bag, bag_files, refuse_other_bag};
@@ -146,7 +146,14 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
     };
     match bag_input.folder {
         true => write::check_folder(output)?,
-        false => check::file("--output", output, &["mcap"])?,
+        false => {
+            let is_bag = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("mcap"));
+            let checked = check::file("--output", output, &["mcap"]);
+            checked.map_err(|error| match is_bag {
+                true => error,
+                false => anyhow!("{error}; --message K writes one of its messages as any format"),
+            })?
+        }
     }
     check::stdout_once(output, &args.report)?;
     let inputs: Vec<_> =

@@ -148,7 +148,10 @@ fn errors_have_a_remedy() {
         ("sample livox.mcap -n 5 -o x.mcap", ["Livox CustomMsg", "xfer_format"]),
         ("sample livox.mcap --message 0 -n 5 -o x.ply", ["Livox CustomMsg", "xfer_format"]),
         ("sample one.mcap -n 5", ["no output", "--message K"]),
-        ("sample one.mcap -n 5 -o x.ply", ["must end in .mcap", "--output"]),
+        (
+            "sample one.mcap -n 5 -o x.ply",
+            ["--output x.ply: the name must end in .mcap", "--message K"],
+        ),
         ("sample one.mcap -n 5 -o one.mcap", ["is the input", "another name"]),
         ("sample one.mcap -n 5 -o no/x.mcap", ["does not exist", "create it"]),
         ("sample one.mcap -n 5 -o x.mcap --indices r.npy", ["--indices", "--message K"]),

@@ -8,6 +8,7 @@ pub(crate) mod dtype;
 pub(crate) mod header;
 pub(crate) mod layout;
 pub(crate) mod lines;
+pub(crate) mod number;
 pub(crate) mod pose;
 pub(crate) mod precision;
 pub(crate) mod records;
@@ -306,10 +307,12 @@ impl Cloud {
                 }
                 for k in 0..dimension.count {
                     match table.column_of(i, k, rows, tokens.as_deref()) {
-                        Some(column) => attributes.push(Attribute {
-                            name: component_name(&dimension.name, dimension.count, k),
-                            column: if text { narrowed(&dimension.name, column) } else { column },
-                        }),
+                        Some(column) => {
+                            let name = component_name(&dimension.name, dimension.count, k);
+                            let column =
+                                if text { narrowed(&name, column, warnings) } else { column };
+                            attributes.push(Attribute { name, column });
+                        }
                         None => warnings
                             .push(format!("'{}' is not a number and is left out", dimension.name)),
                     }
@@ -423,7 +426,13 @@ pub(crate) fn distinct(attributes: &mut [Attribute], mut taken: HashSet<String>)
 }
 
 /// Text has no types: whole numbers become i32, colors between 0 and 255 become u8.
-fn narrowed(name: &str, column: Column) -> Column {
+fn narrowed(name: &str, column: Column, warnings: &mut Vec<String>) -> Column {
+    let missing = column.nans();
+    if missing > 0 {
+        let of = column.len();
+        warnings
+            .push(format!("'{name}' has no number in {missing} of {of} points and is NaN there"));
+    }
     let color = ["r", "g", "b", "red", "green", "blue", "alpha"];
     if color.contains(&name.to_ascii_lowercase().as_str()) && column.whole_within(0.0, 255.0) {
         return column.cast(NumberType::U8);

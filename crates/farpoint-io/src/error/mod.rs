@@ -45,8 +45,8 @@ pub enum Error {
     },
     /// The operating system refused to write.
     #[error(
-        "{}: cannot be written: {source}; check the folder, its permissions and free space",
-        printable(.name)
+        "{}: cannot be written: {source}; {}",
+        printable(.name), remedy(.source).unwrap_or("check the folder, its permissions and free space")
     )]
     Write {
         /// The file, as the user named it.
@@ -127,7 +127,7 @@ pub enum Error {
         /// Advice to the user.
         fix: String,
     },
-    /// A requested field is not in the file.
+    /// A requested field is not in the file, or holds no numbers.
     #[error("{}: {}", printable(.name), no_field(.field, .fields))]
     Field {
         /// The file, as the user named it.
@@ -169,9 +169,26 @@ fn advised(what: &str, fix: &str) -> String {
     format!("{}; {}", printable(what), printable(fix))
 }
 
+/// Lists names, at most [`LISTED`] of them.
+pub(crate) fn listed(names: impl IntoIterator<Item = impl fmt::Display>) -> String {
+    let mut names = names.into_iter();
+    let some: Vec<String> = names.by_ref().take(LISTED).map(|name| name.to_string()).collect();
+    let others = match names.count() {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    some.join(", ") + &others
+}
+
+/// Largest number of names in a message.
+const LISTED: usize = 40;
+
 fn no_field(field: &str, fields: &[String]) -> String {
-    printable(&format!("there is no field '{field}'; the fields are {}", fields.join(", ")))
-        .into_owned()
+    let what = match fields.iter().any(|name| name == field) {
+        true => format!("the field '{field}' holds lists or words, not a number in each point"),
+        false => format!("there is no field '{field}'"),
+    };
+    printable(&format!("{what}; the fields are {}", listed(fields))).into_owned()
 }
 
 /// Reason why a file was not read, with advice.
@@ -189,8 +206,40 @@ fn read_message(name: &str, source: &io::Error) -> String {
         io::ErrorKind::UnexpectedEof => {
             "became shorter while it was read; read it again when nothing writes to it".into()
         }
-        _ => format!("cannot be read: {source}; check the path and its permissions"),
+        _ => {
+            let fix = remedy(source).unwrap_or("check the path and its permissions");
+            format!("cannot be read: {source}; {fix}")
+        }
     }
+}
+
+/// Returns advice for an error of the operating system that is not about the path of a file.
+pub fn remedy(error: &io::Error) -> Option<&'static str> {
+    #[cfg(unix)]
+    match error.raw_os_error() {
+        // EMFILE, ENFILE: std has no kind for them.
+        Some(23 | 24) => {
+            return Some("too many files are open: raise the limit ('ulimit -n'), or close some");
+        }
+        // EIO
+        Some(5) => return Some("the disk or its connection fails; copy the file elsewhere first"),
+        _ => {}
+    }
+    Some(match error.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => "its file system is read-only; write elsewhere",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free space, or write elsewhere"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "the size of files is limited: raise the limit ('ulimit -f'), or free space on the disk"
+        }
+        io::ErrorKind::OutOfMemory => "free memory, or use a machine with more",
+        io::ErrorKind::IsADirectory => "use the name of a file",
+        io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::TimedOut => {
+            "the network file system does not answer; try again"
+        }
+        _ => return None,
+    })
 }
 
 fn at_place(format: &Format, at: &Option<Place>) -> String {
@@ -257,6 +306,20 @@ impl ParseError {
 
     pub(crate) fn truncated(what: impl Into<String>) -> ParseError {
         ParseError::new(what).fix("the file is truncated: download or export it again")
+    }
+
+    /// Returns the error of a file with `more` rows than it declares, or with fewer.
+    pub(crate) fn miscounted(what: impl Into<String>, more: bool) -> ParseError {
+        match more {
+            true => ParseError::new(what).fix("correct the number that is declared"),
+            false => ParseError::truncated(what),
+        }
+    }
+
+    /// Returns the error of a file that the system does not read.
+    pub(crate) fn unread(error: &io::Error) -> ParseError {
+        let fix = remedy(error).unwrap_or("check the disk, and try again");
+        ParseError::new(format!("cannot be read: {error}")).fix(fix)
     }
 
     pub(crate) fn at(mut self, place: Place) -> ParseError {

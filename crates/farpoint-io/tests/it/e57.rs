@@ -291,3 +291,63 @@ fn a_count_that_no_file_holds_is_refused_by_every_reader() {
         }
     }
 }
+
+/// Replaces the XML of a file: pages of 1020 bytes, each with its CRC-32C.
+fn with_xml(bytes: &[u8], edit: impl Fn(String) -> String) -> Vec<u8> {
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let (start, length) = (number(24) / 1024 * 1020 + number(24) % 1024, number(32));
+    let mut all: Vec<u8> = bytes.chunks(1024).flat_map(|page| &page[..1020]).copied().collect();
+    let xml = edit(String::from_utf8(all[start..start + length].to_vec()).unwrap());
+    all.splice(start.., xml.bytes());
+    all.resize(all.len().next_multiple_of(1020), 0);
+    all[32..40].copy_from_slice(&(xml.len() as u64).to_le_bytes());
+    let pages = all.len() as u64 / 1020;
+    all[16..24].copy_from_slice(&(pages * 1024).to_le_bytes());
+    let crc = |page: &[u8]| {
+        let bit = |crc: u32, _| (crc >> 1) ^ (0x82f6_3b78 * (crc & 1));
+        !page.iter().fold(!0, |crc, &b| (0..8).fold(crc ^ u32::from(b), bit))
+    };
+    all.chunks(1020).flat_map(|page| [page, &crc(page).to_be_bytes()].concat()).collect()
+}
+
+/// Thousands of attributes would take a parser of XML minutes.
+#[test]
+fn thousands_of_xml_attributes_are_refused() {
+    let bytes = file(&[(prototype(RecordDataType::F64), None)]);
+    assert_eq!(open(&with_xml(&bytes, |xml| xml)).len(), POINTS);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.e57");
+    for (name, element) in [("a", "<e57Root"), ("xmlns:a", "<e57Root"), ("a", "<data3D")] {
+        let some = |count: usize| {
+            let all: String = (0..count).map(|k| format!(" {name}{k}='>{k}'")).collect();
+            with_xml(&bytes, |xml| xml.replacen(element, &format!("{element}{all}"), 1))
+        };
+        assert_eq!(open(&some(20)).len(), POINTS, "{name} {element}");
+        let many = some(100_000);
+        std::fs::write(&path, &many).unwrap();
+        for error in [
+            read_bytes(&many, "a.e57", &ReadOptions::default()).err().unwrap(),
+            farpoint_io::summary(&path, &ReadOptions::default()).err().unwrap(),
+        ] {
+            let error = error.to_string();
+            assert!(error.contains("attributes or namespaces"), "{error}");
+        }
+    }
+    // A comment or text may hold any number of quotes.
+    let quotes = format!("<!-- {} --><e57Root", "a='1' ".repeat(10_000));
+    let commented = with_xml(&bytes, |xml| xml.replacen("<e57Root", &quotes, 1));
+    assert_eq!(open(&commented).len(), POINTS);
+}
+
+/// Equal names of fields, which an attribute each is made of, take no quadratic time.
+#[test]
+fn many_fields_of_one_name_are_read() {
+    let mut records = prototype(RecordDataType::F64);
+    for space in ["abc", "nor"] {
+        records.push(Record { name: extension(space, "same"), data_type: integer(0, 1) });
+    }
+    let fields = open(&file(&[(records, None)])).fields();
+    let found: Vec<_> = fields.iter().filter(|field| field.name.starts_with("same")).collect();
+    assert_eq!(found.len(), 2, "{fields:?}");
+    assert_eq!(found[1].name, "same_2");
+}

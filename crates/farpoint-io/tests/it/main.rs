@@ -18,6 +18,7 @@ mod means;
 mod merge;
 mod mesh;
 mod nodes;
+mod odd_values;
 mod outputs;
 mod padding;
 mod poses;

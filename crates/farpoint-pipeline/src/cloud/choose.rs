@@ -29,7 +29,7 @@ pub fn prepare<'a>(
         });
     }
     if !points.is_empty() && points.first_usable().is_none() {
-        return Err(format!("{name}: none of the {} rows can be used; check the file", count(all)));
+        return Err(none_usable(name, all));
     }
     if let (true, Points::F64(wide)) = (rows.single, &points) {
         let (corner, narrow) = narrowed(wide);
@@ -122,6 +122,7 @@ pub(crate) fn converted(
     }
     let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
     report_filtered(name, [cloud.len(), rows.len()], watch);
+    warn_of_none(name, [cloud.len(), rows.len()], watch);
     Ok(rows)
 }
 
@@ -130,10 +131,25 @@ pub(crate) fn report_filtered(name: &str, [all, used]: [usize; 2], watch: &dyn W
     watch.note(&format!("{name}: {} of {} rows are used", count(used), count(all)));
 }
 
+/// Warns if a filter leaves none of the rows of a file.
+pub(crate) fn warn_of_none(name: &str, [all, usable]: [usize; 2], watch: &dyn Watch) {
+    if all > 0 && usable == 0 {
+        watch.warn(&format!(
+            "{name}: the filters leave no row with a position of {}; check their values",
+            count(all)
+        ));
+    }
+}
+
+/// Returns the error that none of the rows of a file, of which no filter leaves any out, can be used.
+pub(crate) fn none_usable(name: &str, rows: usize) -> String {
+    format!("{name}: none of the {} rows can be used; check the file", count(rows))
+}
+
 /// Selects the points of a cloud by `rows` and `filter`. `name` is that of the file, for the notes to `watch`.
 ///
 /// # Errors
-/// A text, if a field of the filter does not exist, or if the filter leaves rows and none can be used.
+/// A text, if a field of the filter does not exist, or if there is no filter and no row can be used.
 pub(crate) fn choose<'a>(
     cloud: &'a Cloud,
     name: &str,
@@ -162,12 +178,11 @@ pub(crate) fn choose<'a>(
     if rows.drop_zeros && zeros > 0 {
         mask.iter_mut().enumerate().for_each(|(row, used)| *used &= !is_zero(cloud, row));
     }
-    if kept > 0 && bad == kept {
-        return Err(format!(
-            "{name}: none of the {} rows can be used; check the file",
-            count(kept)
-        ));
+    let left_out = bad + if rows.drop_zeros { zeros } else { 0 };
+    if filter.is_empty() && kept > 0 && kept == left_out {
+        return Err(none_usable(name, kept));
     }
+    warn_of_none(name, [points.len(), kept - left_out], watch);
     let points = match points {
         Points::F64(wide) if rows.single => {
             let used = |row: usize| mask[row];

@@ -1,6 +1,7 @@
 //! Errors, with advice to the user.
 
 use crate::text::bytes;
+use farpoint_io::remedy;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -109,18 +110,19 @@ impl Error {
                 "the disk is full: free space, or choose another folder with --spool (in Python: spool=); \
                  a run in such a folder can be resumed with --resume"
             }
-            _ => "check the folder and its permissions",
+            _ => remedy(&source).unwrap_or("check the folder and its permissions"),
         };
         Error::Spool { path: path.to_owned(), what: "written", source, fix }
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Error {
         let fix = "the spool is truncated or its disk is failing: start again without --resume";
+        let fix = remedy(&source).unwrap_or(fix);
         Error::Spool { path: path.to_owned(), what: "read", source, fix }
     }
 
     pub(crate) fn unreadable(path: &Path, source: io::Error) -> Error {
-        let fix = "use the name of a folder that can be read";
+        let fix = remedy(&source).unwrap_or("use the name of a folder that can be read");
         Error::Spool { path: path.to_owned(), what: "read", source, fix }
     }
 

@@ -1,5 +1,6 @@
 //! A job from its input to its outputs.
 
+use crate::cloud::choose::none_usable;
 use crate::cloud::levels::rounding;
 use crate::disk::build::Build;
 use crate::disk::error::Error;
@@ -210,7 +211,10 @@ impl Work<'_> {
         let corner = bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
         notify(observer, Event::Surveyed { resumed, rows: reader.len(), bad, zeros, corner })?;
         let points = seen.points();
-        let limit = self.job.amount.limit(points as usize)?;
+        if points == 0 && reader.len() > 0 && reader.filter().is_empty() {
+            return Err(none_usable(reader.name(), reader.len() as usize).into());
+        }
+        let limit = self.amount(points).limit(points as usize)?;
         if limit > 0 && points == 0 {
             return Err(farpoint::Error::EmptyCloud.into());
         }
@@ -248,7 +252,7 @@ impl Work<'_> {
         let build = Build { reader, rows, stored, tiles, extent, threads };
         if reading.spooled == 0 {
             let points = reading.survey.points();
-            let limit = self.job.amount.limit(points as usize)?;
+            let limit = self.amount(points).limit(points as usize)?;
             self.check_space(build.bytes(points), limit as u64, outputs)?;
             reading.runs = vec![Run::default(); lists];
         }
@@ -316,7 +320,7 @@ impl Work<'_> {
         let (points, tiles) = (self.reader.len(), state.tiles.len());
         let dropped = points - state.points;
         let (narrow, bounds) = (matches!(state.stored, Stored::Narrowed(_)), state.bounds);
-        let plan = self.plan::<T>(&state.starts);
+        let plan = self.plan::<T>(&state);
         let spool = Arc::new(state.open(&self.folder.file("points"))?);
         let log = Arc::new(Mutex::new(Log::open(&self.folder.file("log"), tiles)?));
         let mut workers = Local(self.tiles::<T>(&spool, &log));
@@ -360,14 +364,24 @@ impl Work<'_> {
         })
     }
 
-    fn plan<T: Scalar>(&self, starts: &[Start]) -> Plan<T> {
+    /// Returns the number of points to choose of this many; none of those that a filter leaves, if it leaves none.
+    fn amount(&self, points: u64) -> Amount {
+        match self.job.amount {
+            Amount::Count(count) => Amount::Count(count),
+            _ if points == 0 && !self.reader.filter().is_empty() => Amount::Count(0),
+            amount => amount,
+        }
+    }
+
+    fn plan<T: Scalar>(&self, state: &State) -> Plan<T> {
         let entry = |start: &Start| Entry {
             at: start.at.map(T::from_f64),
             value: T::INFINITY,
             index: start.row,
             tile: start.tile,
         };
-        let plan = Plan::new(self.job.amount, starts.iter().map(entry).collect());
+        let starts = state.starts.iter().map(entry).collect();
+        let plan = Plan::new(self.amount(state.points), starts);
         plan.mode(Mode::Sweep).max_candidates(self.shares.candidates).carried(self.shares.carried)
     }
 

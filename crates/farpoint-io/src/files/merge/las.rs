@@ -204,11 +204,19 @@ fn check_same(
     if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
         return Ok(());
     }
-    let what = format!(
-        "the field '{}' is {} x {}, and in {first_file} {} x {}",
-        a.name, b.kind, b.count, a.kind, a.count
-    );
-    Err(Error::merge(name, &what, "rename it in one of the files, or bring both into one type"))
+    let what =
+        format!("the field '{}' is {}, and in {first_file} {}", a.name, of_type(b), of_type(a));
+    let fix = "rename it in one of the files, or bring both into one type and scale";
+    Err(Error::merge(name, &what, fix))
+}
+
+/// Returns the type of an extra dimension with all that two files may differ in.
+fn of_type(dimension: &Dimension) -> String {
+    let Dimension { kind, count, .. } = dimension;
+    match dimension.scale {
+        Some((scale, offset)) => format!("{kind} x {count} at scale {scale} and offset {offset}"),
+        None => format!("{kind} x {count} without a scale"),
+    }
 }
 
 /// Warns of fields that some files lack, and names their default values.

@@ -1,9 +1,9 @@
 //! The attributes of all scans, under one name each.
 
 use super::attribute_name;
-use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
 use crate::cloud::pose::Pose;
+use crate::cloud::{Cloud, unused};
 use crate::conversion;
 use ::e57::{PointCloud, RecordDataType, RecordName};
 use std::collections::{HashMap, HashSet};
@@ -68,11 +68,10 @@ impl Attributes {
         let mut columns = Vec::new();
         let mut taken = HashSet::new();
         for (i, record) in scan.prototype.iter().enumerate() {
-            let Some(mut name) = attribute_name(&record.name) else { continue };
+            let Some(name) = attribute_name(&record.name) else { continue };
             // Two extensions may use one name.
-            while !taken.insert(name.clone()) {
-                name.push('_');
-            }
+            let name = unused(&name, &taken);
+            taken.insert(name.clone());
             let (place, kind) = match self.places.get(&name) {
                 Some(&place) => (place, joined(&self.all[place].kind, &record.data_type)),
                 None => (self.all.len(), record.data_type.clone()),

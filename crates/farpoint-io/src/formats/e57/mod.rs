@@ -29,6 +29,8 @@ use std::io::{Cursor, Read, Seek};
 
 /// Name of the attribute that distinguishes scans.
 const SCAN: &str = "scan";
+/// Largest number of attributes of an XML element; files have some ten.
+const MOST_ATTRIBUTES: usize = 4096;
 /// Largest number of scans named in a warning.
 const NAMED: usize = 5;
 
@@ -70,9 +72,38 @@ fn filled(scans: &[PointCloud]) -> impl Iterator<Item = &PointCloud> {
     scans.iter().filter(|scan| scan.records > 0)
 }
 
+/// Opens a file. The time of parsing XML grows with the square of the attributes of an element, so that thousands of them
+/// are refused.
+fn opened(source: &mut dyn Readable) -> Result<Reader<'_>, ParseError> {
+    let xml = Reader::raw_xml(&mut *source).unwrap_or_default();
+    let is_name = |tag: &&[u8]| !tag.starts_with(b"!") && !tag.starts_with(b"?");
+    let most = xml.split(|&b| b == b'<').filter(is_name).map(attributes_of).max();
+    let spaces = xml.windows(5).filter(|word| *word == b"xmlns").count();
+    let most = most.unwrap_or(0).max(spaces);
+    if most > MOST_ATTRIBUTES {
+        return Err(ParseError::new(format!("an XML element has {most} attributes or namespaces")));
+    }
+    source.rewind().map_err(|error| ParseError::unread(&error))?;
+    Reader::new(source).map_err(e57_error)
+}
+
+/// Returns the number of attributes of an XML element, from its name on.
+fn attributes_of(tag: &[u8]) -> usize {
+    let (mut count, mut quote) = (0, None);
+    for &b in tag {
+        match (quote, b) {
+            (Some(open), _) if open == b => quote = None,
+            (None, b'"' | b'\'') => (count, quote) = (count + 1, Some(b)),
+            (None, b'>') => break,
+            _ => {}
+        }
+    }
+    count
+}
+
 fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut source = Cursor::new(bytes);
-    let mut reader = Reader::new(&mut source).map_err(e57_error)?;
+    let mut reader = opened(&mut source)?;
     let (scans, mut warnings) = scans(&reader, bytes.len() as u64)?;
     let mut points = Points::default();
     let counter = Counter::new(scans.iter().map(|scan| scan.records as usize).sum());

@@ -108,7 +108,11 @@ pub(super) fn from_columns(
 ) -> Result<(LasHeader, Vec<u8>), ParseError> {
     let attributes = conversion::attributes(cloud, rows, Target::Las, warnings);
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
-    let format = match (has("nir"), has("red") && has("green") && has("blue")) {
+    // Colors of another range are no colors of LAS.
+    let color = |name: &&str| {
+        attributes.iter().any(|a| a.name == **name && a.column.kind() == NumberType::U16)
+    };
+    let format = match (has("nir"), ["red", "green", "blue"].iter().all(color)) {
         (true, _) => 8,
         (false, true) => 7,
         (false, false) => 6,

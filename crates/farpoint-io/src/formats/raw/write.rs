@@ -7,7 +7,7 @@ use crate::cloud::precision::output_coordinates_single;
 use crate::cloud::records;
 use crate::cloud::table::{Store, Table};
 use crate::conversion::{self, Target};
-use crate::error::ParseError;
+use crate::error::{ParseError, listed};
 use crate::format::Format;
 
 /// Writes the rows; the name decides between the two layouts.
@@ -62,8 +62,8 @@ pub(crate) fn write(
         all.push(Attribute { name: (*field).into(), column });
     }
     if !attributes.is_empty() {
-        let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();
-        warnings.push(format!("raw float32 has no place for {}", names.join(", ")));
+        let names = listed(attributes.iter().map(|a| a.name.as_str()));
+        warnings.push(format!("raw float32 has no place for {names}"));
     }
     records::append(&mut out, None, rows.len(), &all, false);
     Ok(out)

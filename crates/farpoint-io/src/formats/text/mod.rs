@@ -22,12 +22,12 @@ use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::degrees;
 use crate::cloud::header::Header;
-use crate::cloud::table::{Dimension, Split, Store, Table, Tokens};
+use crate::cloud::table::{Dimension, Split, Store, Table};
 use crate::error::{ParseError, Place};
 use crate::format::Format;
 use crate::{ReadOptions, TextStyle};
 use head::Head;
-use lines::{bad_line, check_returns, is_comment, parse, spans, spans_within};
+use lines::{bad_line, check_returns, is_comment, point, spans, spans_within};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -123,17 +123,11 @@ fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<PlacedPoi
         if is_comment(line) {
             continue;
         }
-        let mut point = [None; 3];
-        for (i, token) in Tokens::new(line, Split::Any).take(head.columns).enumerate() {
-            if let Some(axis) = head.axes.columns.iter().position(|&a| a == i) {
-                point[axis] = parse(token);
-            }
-        }
-        let [Some(x), Some(y), Some(z)] = point else {
+        let Some(point) = point(line, head.axes.columns) else {
             return Err(bad_line(line_number(bytes, start), line, head.axes.columns));
         };
         check_returns(line, || Place::Line(line_number(bytes, start)))?;
-        points.push([x, y, z]);
+        points.push(point);
         rows.push((start, end));
     }
     Ok((points, rows))
