@@ -5,10 +5,10 @@
 //! memory that it is the first to touch, which takes as long as mapped pages do.
 
 use crate::bytes::share::Counter;
-use crate::error::Error;
+use crate::error::{Error, ParseError};
 use crate::{bytes::memory, bytes::parallel};
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// A reader with random access: the one type that dependencies read from, so that their code exists once.
 pub(crate) trait Readable: Read + Seek + Send {}
@@ -108,13 +108,23 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> 
 /// Fills `bytes` from byte `at` on.
 #[cfg(not(unix))]
 pub(crate) fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    use std::io::{Read, Seek, SeekFrom};
     use std::sync::{Mutex, PoisonError};
     // All users of the file share its position.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(bytes)
+}
+
+/// Reads at most `length` bytes from an offset on.
+pub(crate) fn part(source: &mut dyn Readable, at: u64, length: u64) -> Result<Vec<u8>, ParseError> {
+    let mut bytes = Vec::new();
+    let read =
+        source.seek(SeekFrom::Start(at)).and_then(|_| source.take(length).read_to_end(&mut bytes));
+    read.map_err(|error| {
+        ParseError::new(format!("cannot be read: {error}")).fix("check the disk")
+    })?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -1,15 +1,19 @@
-//! The chunks of a LAZ file, each of which is read and decompressed alone.
+//! The chunks of a LAZ file, each of which is read and decompressed alone, never allocating on a header's word alone.
 
-use super::head::part;
-use super::points;
-use crate::bytes::load::Readable;
+use super::points::layers_fit;
+use crate::bytes::load::{Readable, part};
 use crate::bytes::panics::catch_panic;
+use crate::bytes::{memory, parallel};
 use crate::cloud::layout::Chunks;
 use crate::error::{ParseError, Place};
 use laz::LazVlr;
-use laz::laszip::ChunkTable;
+use laz::laszip::{ChunkTable, ChunkTableEntry};
 use std::io::Cursor;
 
+/// Bytes decompressed before the next allocation.
+const BATCH: usize = 64 << 20;
+/// Largest usual ratio of decompressed to compressed bytes of a file.
+const USUAL_RATIO: usize = 100;
 /// Largest bytes of points of a chunk that is read alone; usual ones hold 1 to 4 MB.
 const LARGEST: usize = 64 << 20;
 /// Points of this size are decompressed whatever their compressed size.
@@ -117,9 +121,65 @@ impl Chunks for LazChunks {
 
     fn decompress(&self, index: usize, bytes: &[u8]) -> Result<Vec<u8>, ParseError> {
         let mut out = vec![0; self.all[index].points * self.stride];
-        points::one_chunk(self, index, bytes, &mut out)?;
+        one_chunk(self, index, bytes, &mut out)?;
         Ok(out)
     }
+}
+
+/// Decompresses all chunks of a file.
+pub(super) fn chunked(file: &[u8], chunks: &LazChunks) -> Result<Vec<u8>, ParseError> {
+    let (all, stride) = (&chunks.all[..], chunks.stride);
+    let points: usize = all.iter().map(|chunk| chunk.points).sum();
+    memory::fits(points as u64, stride + size_of::<[f64; 3]>())?;
+    let packed: usize = all.iter().map(|chunk| chunk.bytes).sum();
+    // A small declared size is allocated at once: zeros that each thread is first to touch.
+    let batch = BATCH.max(packed.saturating_mul(USUAL_RATIO));
+    let (mut out, mut done) = (Vec::new(), 0);
+    while done < all.len() {
+        let mut size = 0;
+        let more = all[done..].iter().take_while(|c| {
+            size += c.points * stride;
+            size <= batch
+        });
+        let now = done..done + more.count().max(1);
+        let filled = out.len();
+        let size: usize = all[now.clone()].iter().map(|c| c.points * stride).sum();
+        match filled {
+            0 => out = vec![0; size],
+            _ => out.resize(filled + size, 0),
+        }
+        let mut free = &mut out[filled..];
+        done = now.end;
+        let slices = now.map(|index| (index, free.split_off_mut(..all[index].points * stride)));
+        parallel::try_map(slices, |(index, slice)| {
+            let (at, length) = chunks.place(index);
+            let bytes = &file[at as usize..][..length];
+            one_chunk(chunks, index, bytes, slice.unwrap_or_default())
+        })?;
+    }
+    Ok(out)
+}
+
+/// Decompresses one chunk from its bytes. A single entry makes laz's parallel function decompress on this very thread,
+/// where its panics are caught.
+fn one_chunk(
+    chunks: &LazChunks,
+    index: usize,
+    bytes: &[u8],
+    out: &mut [u8],
+) -> Result<(), ParseError> {
+    let (chunk, vlr) = (chunks.all[index], &chunks.vlr);
+    let entry =
+        ChunkTableEntry { point_count: chunk.points as u64, byte_count: bytes.len() as u64 };
+    let decompressed = match layers_fit(bytes, vlr, chunks.stride) {
+        false => Err(ParseError::new(format!("chunk {} is damaged", index + 1))),
+        true => catch_panic("a chunk of points cannot be decoded", || {
+            laz::par_decompress(bytes, out, vlr, &[entry]).map_err(|e| {
+                ParseError::new(format!("a chunk of points cannot be decompressed: {e}"))
+            })
+        }),
+    };
+    decompressed.map_err(|error| error.at(Place::Byte(chunk.at as usize)))
 }
 
 /// Returns whether that many points may be compressed to so few bytes.

@@ -3,7 +3,7 @@
 
 use super::chunks::{LazChunks, plausible};
 use super::points;
-use crate::bytes::load::Readable;
+use crate::bytes::load::{Readable, part};
 use crate::bytes::memory;
 use crate::cloud::header::{LasHeader, Record};
 use crate::error::{ParseError, Place};
@@ -11,7 +11,6 @@ use las::Version;
 use las::raw::Header as Raw;
 use laz::LazVlr;
 use laz::laszip::CompressorType;
-use std::io::{Read, SeekFrom};
 
 /// Bytes of the longest header.
 const LONGEST: u64 = u16::MAX as u64;
@@ -73,17 +72,6 @@ impl Head {
         let stated = self.count == 1 || low != high;
         (self.count > 0 && stated && (0..3).all(is_valid)).then_some([low, high])
     }
-}
-
-/// Reads at most `length` bytes from an offset on.
-pub(super) fn part(source: &mut dyn Readable, at: u64, length: u64) -> Result<Vec<u8>, ParseError> {
-    let mut bytes = Vec::new();
-    let read =
-        source.seek(SeekFrom::Start(at)).and_then(|_| source.take(length).read_to_end(&mut bytes));
-    read.map_err(|error| {
-        ParseError::new(format!("cannot be read: {error}")).fix("check the disk")
-    })?;
-    Ok(bytes)
 }
 
 /// Parses the fixed part at the start of a file; returns the point format, too.

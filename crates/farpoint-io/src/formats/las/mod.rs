@@ -53,7 +53,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
             let (start, length) = (start as usize, count as usize * stride);
             Part::new(bytes, start..start + length)
         }
-        Points::Chunks(chunks) => points::chunked(&bytes, &chunks)?.into(),
+        Points::Chunks(chunks) => chunks::chunked(&bytes, &chunks)?.into(),
         Points::Stream(start, vlr) => {
             points::sequential(&bytes, start, &vlr, count, stride)?.into()
         }

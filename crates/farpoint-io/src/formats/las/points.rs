@@ -1,19 +1,10 @@
-//! Decompressing LAZ points, in parallel over chunks, never allocating on a header's word alone.
+//! The LASzip record, and points compressed as one stream.
 
-use super::chunks::LazChunks;
-use crate::bytes::memory;
 use crate::bytes::panics::catch_panic;
-use crate::bytes::parallel;
-use crate::cloud::layout::Chunks;
 use crate::error::{ParseError, Place};
-use laz::laszip::{ChunkTableEntry, CompressorType};
+use laz::laszip::CompressorType;
 use laz::{LasZipDecompressor, LazItemType, LazVlr};
 use std::io::{Cursor, Error, ErrorKind, Read, Seek, SeekFrom};
-
-/// Bytes decompressed before the next allocation.
-const BATCH: usize = 64 << 20;
-/// Largest usual ratio of decompressed to compressed bytes of a file.
-const USUAL_RATIO: usize = 100;
 
 /// Parses the LASzip record, which must describe points of `stride` bytes.
 pub(super) fn described(vlr: &[u8], stride: usize) -> Result<LazVlr, ParseError> {
@@ -46,7 +37,7 @@ pub(super) fn compressor(vlr: &LazVlr) -> CompressorType {
 
 /// Checks layer sizes. Point formats 6 to 10 declare the size of each layer after the first point; laz allocates
 /// these sizes, so their sum is compared with the chunk.
-fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
+pub(super) fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
     let layers = vlr.items().iter().map(|item| match item.item_type() {
         LazItemType::Point14 => 9,
         LazItemType::RGBNIR14 => 2,
@@ -62,62 +53,6 @@ fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
     let size = |s: &[u8]| u64::from(u32::from_le_bytes([s[0], s[1], s[2], s[3]]));
     let total: u64 = sizes.chunks_exact(4).map(size).sum();
     total <= (chunk.len() - stride - 4 - 4 * layers) as u64
-}
-
-/// Decompresses all chunks of a file.
-pub(super) fn chunked(file: &[u8], chunks: &LazChunks) -> Result<Vec<u8>, ParseError> {
-    let (all, stride) = (&chunks.all[..], chunks.stride);
-    let points: usize = all.iter().map(|chunk| chunk.points).sum();
-    memory::fits(points as u64, stride + size_of::<[f64; 3]>())?;
-    let packed: usize = all.iter().map(|chunk| chunk.bytes).sum();
-    // A small declared size is allocated at once: zeros that each thread is first to touch.
-    let batch = BATCH.max(packed.saturating_mul(USUAL_RATIO));
-    let (mut out, mut done) = (Vec::new(), 0);
-    while done < all.len() {
-        let mut size = 0;
-        let more = all[done..].iter().take_while(|c| {
-            size += c.points * stride;
-            size <= batch
-        });
-        let now = done..done + more.count().max(1);
-        let filled = out.len();
-        let size: usize = all[now.clone()].iter().map(|c| c.points * stride).sum();
-        match filled {
-            0 => out = vec![0; size],
-            _ => out.resize(filled + size, 0),
-        }
-        let mut free = &mut out[filled..];
-        done = now.end;
-        let slices = now.map(|index| (index, free.split_off_mut(..all[index].points * stride)));
-        parallel::try_map(slices, |(index, slice)| {
-            let (at, length) = chunks.place(index);
-            let bytes = &file[at as usize..][..length];
-            one_chunk(chunks, index, bytes, slice.unwrap_or_default())
-        })?;
-    }
-    Ok(out)
-}
-
-/// Decompresses one chunk from its bytes. A single entry makes laz's parallel function decompress on this very thread,
-/// where its panics are caught.
-pub(super) fn one_chunk(
-    chunks: &LazChunks,
-    index: usize,
-    bytes: &[u8],
-    out: &mut [u8],
-) -> Result<(), ParseError> {
-    let (chunk, vlr) = (chunks.all[index], &chunks.vlr);
-    let entry =
-        ChunkTableEntry { point_count: chunk.points as u64, byte_count: bytes.len() as u64 };
-    let decompressed = match layers_fit(bytes, vlr, chunks.stride) {
-        false => Err(ParseError::new(format!("chunk {} is damaged", index + 1))),
-        true => catch_panic("a chunk of points cannot be decoded", || {
-            laz::par_decompress(bytes, out, vlr, &[entry]).map_err(|e| {
-                ParseError::new(format!("a chunk of points cannot be decompressed: {e}"))
-            })
-        }),
-    };
-    decompressed.map_err(|error| error.at(Place::Byte(chunk.at as usize)))
 }
 
 /// Decompresses one stream without a table of chunks.

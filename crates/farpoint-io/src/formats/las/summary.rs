@@ -1,8 +1,9 @@
 //! The header of a LAS or LAZ file, without its points.
 
-use super::head::{Head, LARGEST, part};
+use super::head::{Head, LARGEST};
 use super::nodes::octree;
 use super::{transforms, without_points};
+use crate::bytes::load::part;
 use crate::cloud::header::Header;
 use crate::cloud::summary::Summary;
 use crate::error::ParseError;
