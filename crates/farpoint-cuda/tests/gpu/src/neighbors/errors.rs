@@ -68,7 +68,8 @@ fn host(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) 
     let (a, b) = ([none.clone(), cloud.first(10)], [none.clone(), cloud.first(5)]);
     let truth = cpu.nearest_batch(&a, &b)?;
     if let Some(found) = tally.take("no queries", matcher.on(device).nearest_batch(&a, &b)) {
-        let same = std::iter::zip(&found, &truth).map(|(found, truth)| same_nearest("", found, truth));
+        let same =
+            std::iter::zip(&found, &truth).map(|(found, truth)| same_nearest("", found, truth));
         tally.check("no queries", same.collect());
     }
     let (a, b) = ([cloud.clone(), cloud.first(10)], [cloud.first(5), none]);
