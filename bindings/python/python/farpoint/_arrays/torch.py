@@ -112,7 +112,7 @@ def _arguments(
 
 
 def _lengths(values: Any, cloud: Tensor, filled: bool) -> Tensor:
-    """Returns lengths for the operators. If ``filled``, raises for an empty cloud unless that would synchronize a GPU."""
+    """Returns lengths for the operators. If ``filled``, raises for empty clouds unless that would synchronize a GPU."""
     if cloud.dim() == 2:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(cloud)})")
     lengths = lengths_of(values, cloud)
