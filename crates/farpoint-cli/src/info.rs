@@ -58,6 +58,7 @@ fn describe_merged(args: &args::Info) -> Result<()> {
             fields: head.fields(),
             bounds: reader.bounds(),
             crs: reader.crs().cloned(),
+            meters: head.meters_per_unit(),
             scale: head.scale(),
             ..Description::empty()
         };
@@ -160,6 +161,7 @@ fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Result<Descriptio
         fields: cloud.fields(),
         bounds: rows.bounds,
         crs: cloud.crs().cloned(),
+        meters: cloud.meters_per_unit(),
         scale: cloud.scale(),
         rows: Some(rows),
         attributes,

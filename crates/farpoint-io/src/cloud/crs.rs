@@ -82,7 +82,9 @@ impl Crs {
             return Some(Cow::Borrowed(text));
         }
         let code = self.epsg?;
-        let Some(vertical) = &self.vertical else { return registry::definition(code).map(Cow::Owned) };
+        let Some(vertical) = &self.vertical else {
+            return registry::definition(code).map(Cow::Owned);
+        };
         if let Some(text) = vertical.epsg.and_then(|heights| registry::compound(code, heights)) {
             return Some(Cow::Owned(text));
         }

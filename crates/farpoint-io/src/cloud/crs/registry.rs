@@ -66,7 +66,9 @@ fn systems(word: &str) -> impl Iterator<Item = (u32, Node)> {
 /// Returns the code of the vertical system with this code or datum, and this unit if it is stated. Files state datum
 /// and unit of their own, or one in place of the other, and GeoTIFF 1.0 knew systems by the codes of their data.
 pub(super) fn vertical(system: Option<u32>, datum: Option<u32>, unit: Option<u32>) -> Option<u32> {
-    let all: Vec<(u32, Node)> = systems("VERT_CS").collect();
+    let mut all: Vec<(u32, Node)> = systems("VERT_CS").collect();
+    // Heights before depths of the same datum.
+    all.sort_by_key(|(code, node)| (node.is_depth(), *code));
     let datum_of = |node: &Node| node.code_of("VERT_DATUM");
     let of_unit = |node: &Node| unit.is_none() || node.code_of("UNIT") == unit;
     let of_code = |code: Option<u32>| all.iter().find(|(number, _)| Some(*number) == code);
@@ -75,7 +77,9 @@ pub(super) fn vertical(system: Option<u32>, datum: Option<u32>, unit: Option<u32
     };
     let found = of_code(system).or(of_datum(datum)).or(of_datum(system)).or(of_code(datum));
     let (_, node) = found?;
-    let same = |(_, other): &&(u32, Node)| datum_of(other) == datum_of(node) && of_unit(other);
+    let same = |(_, other): &&(u32, Node)| {
+        datum_of(other) == datum_of(node) && node.is_depth() == other.is_depth() && of_unit(other)
+    };
     let found = found.filter(|(_, node)| of_unit(node)).or_else(|| all.iter().find(same));
     found.map(|(code, _)| *code)
 }

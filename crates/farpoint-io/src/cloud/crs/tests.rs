@@ -262,6 +262,10 @@ fn heights_have_a_system_of_their_own() {
     assert_eq!(vertical(&[[4098, 0, 1, 5103], [4099, 0, 1, 9003]]), known(6360, SURVEY));
     assert_eq!(vertical(&[[4098, 0, 1, 5703]]), known(5703, 1.0));
     assert_eq!(vertical(&[[4096, 0, 1, 5103], [4098, 0, 1, 5703]]), known(5703, 1.0));
+    // Of one datum, depths are asked for by their own code only.
+    assert_eq!(vertical(&[[4096, 0, 1, 5773]]), known(5773, 1.0));
+    assert_eq!(vertical(&[[4098, 0, 1, 5105]]), known(5705, 1.0));
+    assert_eq!(vertical(&[[4096, 0, 1, 6357], [4099, 0, 1, 9003]]), known(6358, SURVEY));
     // A unit says nothing of the origin.
     assert_eq!(vertical(&[[4099, 0, 1, 9001]]), (None, Some(1.0)));
     assert_eq!(vertical(&[[4096, 0, 1, 6]]), (Some(("EPSG:6".to_owned(), None)), None));

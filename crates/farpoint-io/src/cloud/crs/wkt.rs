@@ -142,6 +142,11 @@ impl Node {
         ["VERT_CS", "VERTCS", "VERTCRS", "VERTICALCRS"].contains(&&*self.word)
     }
 
+    pub(super) fn is_depth(&self) -> bool {
+        let direction = self.children(&["AXIS"]).next().and_then(|axis| axis.values.get(1));
+        direction.is_some_and(|direction| direction.eq_ignore_ascii_case("down"))
+    }
+
     fn is_horizontal(&self) -> bool {
         let projected = ["PROJCS", "PROJCRS", "PROJECTEDCRS", "DERIVEDPROJCRS"];
         let local = ["GEOCCS", "LOCAL_CS", "ENGCRS", "ENGINEERINGCRS"];
