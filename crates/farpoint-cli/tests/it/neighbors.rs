@@ -125,7 +125,7 @@ fn balls_by_index_and_by_distance() {
         row
     };
     let rows = 0..a.len();
-    folder.ok("neighbors a.ply -k 5 --radius 30cm -o ball.npz");
+    folder.ok("neighbors a.ply -k 5 --radius 0.3 -o ball.npz");
     let truth: Vec<_> = rows.clone().map(|row| by_index(within(row, &strict))).collect();
     assert!(truth.iter().any(|row| row.len() > 5) && truth.iter().any(|row| row.len() < 5));
     check(Arrays::of(folder.read("ball.npz")), 5, false, &truth);

@@ -104,12 +104,11 @@ def test_unknown_heights_are_named(tmp_path):
 def stated(crs):
     """Meters of x and y and of heights, as PROJ reads them; degrees are None."""
     parts = crs.sub_crs_list or [crs.source_crs if crs.is_bound else crs]
-    axes = [axis for part in parts for axis in part.axis_info]
-    units = [None if axis.unit_name in ANGLES else axis.unit_conversion_factor for axis in axes]
+    axes = [(axis, part.is_geographic and axis.direction != "up") for part in parts for axis in part.axis_info]
+    units = [None if angle else axis.unit_conversion_factor for axis, angle in axes]
     return units[0], units[2] if len(units) > 2 else None
 
 
-ANGLES = {"degree", "degree (supplier to define representation)", "grad", "unknown"}
 KINDS = [PJType.PROJECTED_CRS, PJType.COMPOUND_CRS, PJType.GEOCENTRIC_CRS, PJType.GEOGRAPHIC_2D_CRS]
 FORMS = [WktVersion.WKT1_GDAL, WktVersion.WKT1_ESRI, WktVersion.WKT2_2015, WktVersion.WKT2_2019]
 

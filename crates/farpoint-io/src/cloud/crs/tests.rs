@@ -58,6 +58,8 @@ fn units_of_all_forms() {
         (format!("BOUNDCRS[SOURCECRS[{}],TARGETCRS[{BASE}],ABRIDGEDTRANSFORMATION[\"t\"]]", newer(axes)), [ft, None]),
         (format!("COORDINATEMETADATA[{},EPOCH[2021.5]]", newer(axes)), [ft, None]),
         (BASE.into(), [Some(0.0), None]),
+        (format!(r#"{},LINUNIT["Foot",0.3048]]"#, &BASE[..BASE.len() - 1]), [Some(0.0), ft]),
+        (grid(r#"UNIT["Meter",1.0],LINUNIT["Foot",0.3048]"#), [m, ft]),
         (r#"GEODCRS["w",DATUM["d"],CS[ellipsoidal,2],AXIS["lat",north],AXIS["lon",east],ANGLEUNIT["degree",0.01745]]"#.into(), [Some(0.0), None]),
         (r#"GEOGCRS["w",DATUM["d"],CS[ellipsoidal,3],AXIS["lat",north,ANGLEUNIT["degree",0.01745]],AXIS["lon",east,ANGLEUNIT["degree",0.01745]],AXIS["h",up,LENGTHUNIT["metre",1]]]"#.into(), [Some(0.0), m]),
         (r#"GEODCRS["w",DATUM["d"],CS[Cartesian,3],AXIS["(X)",geocentricX],AXIS["(Y)",geocentricY],AXIS["(Z)",geocentricZ],LENGTHUNIT["metre",1]]"#.into(), [m, m]),

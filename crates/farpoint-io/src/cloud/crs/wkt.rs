@@ -169,22 +169,31 @@ impl Node {
 
     /// Returns the meters of the unit of an axis.
     pub(super) fn meters(&self, axis: usize) -> Option<f64> {
-        let unit = self.unit(axis).filter(|unit| !unit.is_angle())?;
-        let meters = unit.values.get(1)?.parse().ok();
-        meters.filter(|meters: &f64| meters.is_finite() && *meters > 0.0)
+        self.unit(axis)?.size()
     }
 
-    /// Returns the meters of the unit of heights, if the system has them.
+    /// Returns the meters of the unit of heights, if the system has them; Esri's have it in a node of its own.
     pub(super) fn heights(&self) -> Option<f64> {
-        match self.is_vertical() {
-            true => self.meters(0),
-            false => self.children(&["AXIS"]).nth(2).and_then(|_| self.meters(2)),
+        match self.children(&["LINUNIT"]).next() {
+            Some(unit) => unit.size(),
+            None if self.is_vertical() => self.meters(0),
+            None => self.children(&["AXIS"]).nth(2).and_then(|_| self.meters(2)),
         }
+    }
+
+    /// Returns the meters of a unit of length.
+    fn size(&self) -> Option<f64> {
+        let meters = self.values.get(1).filter(|_| !self.is_angle())?.parse().ok();
+        meters.filter(|meters: &f64| meters.is_finite() && *meters > 0.0)
     }
 
     /// Returns the unit of an axis: its own, or that of the system. Others belong to parameters and inner systems.
     fn unit(&self, axis: usize) -> Option<&Node> {
-        let own = |node: &Node| node.nodes.iter().rposition(|part| part.word.ends_with("UNIT"));
+        let own = |node: &Node| {
+            node.nodes
+                .iter()
+                .rposition(|part| part.word.ends_with("UNIT") && part.word != "LINUNIT")
+        };
         let axis =
             self.children(&["AXIS"]).nth(axis).and_then(|axis| Some(&axis.nodes[own(axis)?]));
         axis.or_else(|| Some(&self.nodes[own(self)?]))
