@@ -132,7 +132,7 @@ fn balls_by_index_and_by_distance() {
     folder.ok("neighbors a.ply -k 5 --radius 0.3 --order nearest -o near.npz");
     let truth: Vec<_> = rows.clone().map(|row| within(row, &strict)).collect();
     check(Arrays::of(folder.read("near.npz")), 5, false, &truth);
-    folder.ok("neighbors a.ply -k 5 --radius 0.3 --min-radius 10cm --order nearest -o ring.npz");
+    folder.ok("neighbors a.ply -k 5 --radius 0.3 --min-radius 0.1 --order nearest -o ring.npz");
     let ring = |raw: f32| raw < r * r && (raw >= least * least || raw == 0.0);
     let truth: Vec<_> = rows.map(|row| within(row, &ring)).collect();
     check(Arrays::of(folder.read("ring.npz")), 5, false, &truth);
