@@ -128,7 +128,7 @@ fn lengths_are_converted_to_the_unit_of_the_file() {
         ("neighbors feet.las -k 1 -o k.npz", " ft"),
         ("chamfer feet.las feet.las", "0 ft"),
         ("info feet.las", " ft"),
-        ("sample none.ply -n 50", "0."),
+        ("sample none.ply -n 50", "covering radius"),
     ];
     for (command, unit) in tables {
         let table = folder.run(command).text();
