@@ -28,7 +28,7 @@ fn cells_are_voxels_with_a_size_for_each_axis() {
         ("--keep random --seed 5", Reduce::Random(5)),
     ] {
         let options = format!("--algorithm grid --cell 0.5,50cm,0.25 --min-points 3 {keep}");
-        let output = folder.ok(&format!("sample room.ply --indices - {options}"));
+        let output = folder.run(&format!("sample room.ply --indices - {options}"));
         let mut rows = grid().reduce(reduce).downsample(&room).unwrap().rows;
         rows.sort_unstable();
         let expected: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
