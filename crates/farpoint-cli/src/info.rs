@@ -193,6 +193,7 @@ fn of_reader(name: String, reader: &Reader) -> Description {
         fields: head.fields(),
         bounds: reader.bounds(),
         crs: reader.crs().cloned(),
+        meters: head.meters_per_unit(),
         scale: head.scale(),
         ..Description::empty()
     }
@@ -214,6 +215,7 @@ fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Result<Descriptio
         fields: cloud.fields(),
         bounds: rows.bounds,
         crs: cloud.crs().cloned(),
+        meters: cloud.meters_per_unit(),
         scale: cloud.scale(),
         rows: Some(rows),
         attributes,

@@ -2,6 +2,7 @@
 
 use crate::args::Report;
 use crate::output::{self, count, number, seconds};
+use crate::picture::Unit;
 use crate::text::lines;
 use crate::{args, messages};
 use anyhow::Result;
@@ -156,7 +157,7 @@ fn detail(value: &Value) -> Option<String> {
 fn as_table(finished: &Finished, order: bool) -> String {
     let outcome = &finished.outcome;
     let pace = finished.samples as f64 / outcome.seconds.max(1e-9);
-    let time = seconds(outcome.seconds);
+    let (time, unit) = (seconds(outcome.seconds), Unit::of_meters(finished.meters));
     let (algorithm, sample) = match finished.disk {
         Some(Tiles { tiles, memory, .. }) => {
             (format!("{} tiles through the disk, {}", count(tiles), bytes(memory)), time)
@@ -175,7 +176,7 @@ fn as_table(finished: &Finished, order: bool) -> String {
         ("left out", count(outcome.dropped)),
         ("samples", count(finished.samples)),
         ("algorithm", algorithm),
-        ("covering radius", number(outcome.covering_radius)),
+        ("covering radius", unit.of_number(number(outcome.covering_radius))),
         ("read", seconds(finished.read)),
         (if order { "order" } else { "sample" }, sample),
     ];

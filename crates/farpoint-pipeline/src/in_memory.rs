@@ -119,8 +119,9 @@ impl<'a> InMemory<'a> {
             _ => sample_cloud(request, &files, &cloud, &name, watch)?,
         };
         let (points, samples) = (points as u64, outcome.indices.len() as u64);
-        let (write, disk) = (None, None);
-        let finished = Finished { name, points, samples, read, write, joined, disk, outcome };
+        let (write, disk, meters) = (None, None, cloud.meters_per_unit());
+        let finished =
+            Finished { name, meters, points, samples, read, write, joined, disk, outcome };
         Ok(SampledCloud { request, files, cloud, finished, unit, single, error })
     }
 }

@@ -64,6 +64,7 @@ impl ThroughDisk<'_> {
         let (tiles, bands, spooled) = (sampled.tiles, sampled.bands, sampled.spooled);
         Ok(Finished {
             name: name.to_owned(),
+            meters: reader.head().meters_per_unit(),
             points: sampled.points,
             samples: sampled.samples,
             read,

@@ -3,6 +3,7 @@
 use super::density::Density;
 use super::facts::{Attributes, CoordinateFacts, Counts};
 use crate::output::{self, count};
+use crate::picture::Unit;
 use crate::text::lines;
 use farpoint_io::{Crs, Field, Format, Octree, Summary, class_name};
 use serde_json::{Map, Value, json};
@@ -17,6 +18,8 @@ pub(super) struct Description {
     pub(super) fields: Vec<Field>,
     pub(super) bounds: Option<[[f64; 3]; 2]>,
     pub(super) crs: Option<Crs>,
+    /// Meters per unit of x and y.
+    pub(super) meters: Option<f64>,
     pub(super) scale: Option<[f64; 3]>,
     pub(super) offset: Option<[f64; 3]>,
     pub(super) software: Option<String>,
@@ -42,6 +45,7 @@ impl Description {
             fields: Vec::new(),
             bounds: None,
             crs: None,
+            meters: None,
             scale: None,
             offset: None,
             software: None,
@@ -65,6 +69,7 @@ impl Description {
             fields: summary.fields.clone(),
             bounds: summary.bounds,
             crs: summary.crs.clone(),
+            meters: summary.meters_per_unit(),
             scale: summary.scale,
             ..Self::empty()
         };
@@ -99,6 +104,7 @@ impl Description {
                 "epsg": crs.epsg,
                 "geographic": crs.geographic,
                 "meters_per_unit": crs.meters,
+                "meters_per_unit_of_heights": crs.heights,
                 "wkt": crs.wkt,
             })
         });
@@ -206,7 +212,14 @@ impl Description {
             self.digits(axis)
                 .map_or_else(|| output::number(side), |digits| format!("{side:.digits$}"))
         });
-        sides.join(" x ")
+        let heights = self.crs.as_ref().and_then(|crs| crs.heights);
+        match [self.meters, heights.or(self.meters)].map(Unit::of_meters) {
+            [across, up] if across == up => across.of_number(sides.join(" x ")),
+            [across, up] => {
+                let [x, y, z] = sides;
+                [across.of_number(x), across.of_number(y), up.of_number(z)].join(" x ")
+            }
+        }
     }
 
     /// Returns the digits after the decimal point of an axis that the scale and the offset of the file leave room for.
@@ -270,12 +283,14 @@ fn field(field: &Field) -> String {
 
 /// Returns the name and unit of a CRS.
 fn crs(crs: &Crs) -> String {
-    match crs.meters {
-        _ if crs.geographic => format!("{}, degrees", crs.name),
-        Some(1.0) => format!("{}, meters", crs.name),
-        Some(meters) => format!("{}, units of {} m", crs.name, output::number(meters)),
-        None => crs.name.clone(),
-    }
+    let unit = |meters: f64| match meters {
+        1.0 => "meters".to_owned(),
+        meters => format!("units of {} m", output::number(meters)),
+    };
+    let across = if crs.geographic { Some("degrees".to_owned()) } else { crs.meters.map(unit) };
+    let up = crs.heights.filter(|_| crs.heights != crs.meters);
+    let up = up.map(|meters| format!("heights in {}", unit(meters)));
+    [Some(crs.name.clone()), across, up].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Formats levels, nodes and the spacing of the root.

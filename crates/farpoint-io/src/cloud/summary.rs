@@ -53,6 +53,14 @@ pub struct Octree {
 }
 
 impl Summary {
+    /// Returns the meters per unit of x and y, as [`Cloud::meters_per_unit`](crate::Cloud::meters_per_unit).
+    pub fn meters_per_unit(&self) -> Option<f64> {
+        match self.format {
+            Format::E57 => Some(1.0),
+            _ => self.crs.as_ref()?.meters,
+        }
+    }
+
     pub(crate) fn new(format: Format, description: String, points: u64) -> Summary {
         Summary {
             format,

@@ -96,7 +96,10 @@ pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Er
     let Some(format) = detect::with_header(&start, options) else { return Ok(None) };
     let Some(summary) = functions(format).summary else { return Ok(None) };
     file.rewind().map_err(fail)?;
-    summary(&mut file, length.len()).map(Some).map_err(|error| error.named(&name, format))
+    let found = summary(&mut file, length.len()).map_err(|error| error.named(&name, format));
+    let mut found = found?;
+    degrees::warn(found.crs.as_ref(), &mut found.warnings, || false);
+    Ok(Some(found))
 }
 
 /// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.
@@ -149,10 +152,7 @@ fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Resu
     }
     let cloud = (functions(format).read)(formats::Input { bytes, name, options });
     let mut cloud = cloud.map_err(|error| error.named(name, format))?;
-    let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
-    let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
-    if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {
-        cloud.warnings.push(degrees::WARNING.into());
-    }
+    let Cloud { crs, warnings, coordinates, .. } = &mut cloud;
+    degrees::warn(crs.as_ref(), warnings, || degrees::beside_lengths(coordinates));
     Ok(cloud)
 }

@@ -116,13 +116,15 @@ pub fn unit(
         }
         Some(_) => Ok(1.0),
         None => {
-            let Some(crs) = crs else { return Ok(1.0) };
             let converted = length.in_meters();
-            watch.warn(&format!(
-                "{name}: {option} {length} is taken as {converted}, for meters; the file does not state \
-                 the unit of {}; use a number without a unit if it is another",
-                crs.name
-            ));
+            let taken =
+                format!("{name}: {option} {length} is taken as {converted}, for meters; the file");
+            let advice = "use a number without a unit if it is another";
+            match crs {
+                None => watch.note(&format!("{taken} states no unit; {advice}")),
+                Some(crs) => watch
+                    .warn(&format!("{taken} does not state the unit of {}; {advice}", crs.name)),
+            }
             Ok(1.0)
         }
     }

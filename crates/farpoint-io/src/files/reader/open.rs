@@ -175,7 +175,8 @@ fn in_parts(
             found => {
                 let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
-                    warn_of_degrees(layout);
+                    let head = &mut layout.head;
+                    degrees::warn(head.crs.as_ref(), &mut head.warnings, || false);
                 }
                 return Ok((format, found));
             }
@@ -205,18 +206,11 @@ fn in_lines(
             found => {
                 let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
-                    warn_of_degrees(layout);
+                    let head = &mut layout.head;
+                    degrees::warn(head.crs.as_ref(), &mut head.warnings, || false);
                 }
                 return Ok(found);
             }
         }
-    }
-}
-
-/// Warns like [`crate::read`].
-fn warn_of_degrees(layout: &mut Layout) {
-    let geographic = layout.head.crs().is_some_and(|crs| crs.geographic);
-    if geographic && !layout.head.warnings.iter().any(|warning| warning == degrees::WARNING) {
-        layout.head.warnings.push(degrees::WARNING.into());
     }
 }

@@ -13,8 +13,8 @@ const LONGEST: usize = u16::MAX as usize - 1;
 pub(super) fn is_valid(text: &str) -> bool {
     let plain = |c: char| !c.is_control() || c.is_whitespace();
     let text = text.trim_end_matches('\0');
-    let ends = text.trim_end().ends_with([']', ')']);
-    text.len() <= LONGEST && text.chars().all(plain) && Crs::from_wkt(text).is_some() && ends
+    let read = Crs::from_wkt(text).is_some_and(|crs| crs.wkt.is_some());
+    text.len() <= LONGEST && text.chars().all(plain) && read
 }
 
 /// Puts the coordinate system into the header: that of the options, or that of the file, or the definition of its

@@ -50,9 +50,10 @@ fn new_header(
         for (axis, value) in coordinates.get(row).into_iter().enumerate() {
             if !value.is_finite() {
                 let what = "LAS cannot hold a coordinate that is not finite";
-                return Err(ParseError::new(what)
-                    .at(Place::Point(row))
-                    .fix("leave such points out, or write PLY"));
+                let axis = ["x", "y", "z"][axis];
+                return Err(ParseError::new(what).at(Place::Point(row)).fix(format!(
+                    "leave such points out with --keep {axis}=-1e99..1e99, or write PLY"
+                )));
             }
             low[axis] = low[axis].min(value);
             high[axis] = high[axis].max(value);

@@ -87,10 +87,11 @@ fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
         TextStyle::Pts => "text (PTS)".into(),
         _ => format!("text, {} columns", head.columns),
     };
-    let unit = head.names.as_ref().and_then(|names| names::unit(names, &head.axes));
+    let units = head.names.as_ref().map_or([None; 3], |names| names::units(names, &head.axes));
     let header = Header::Text(head.header);
     let mut cloud = Cloud::from_table(Format::Text, description, coordinates, table, header);
-    cloud.unit = unit;
+    cloud.unit = units[0].filter(|_| units[0] == units[1]);
+    cloud.warnings.extend(degrees::mixed(units));
     if head.axes.degrees {
         cloud.warnings.push(degrees::WARNING.into());
     }
