@@ -42,7 +42,7 @@ pub use files::reader::{Reader, Rows};
 
 pub use bytes::{memory, temporary};
 pub use error::untrusted::printable;
-pub use error::{Error, Place};
+pub use error::{Error, Place, spelled};
 pub use files::input::{read, read_bytes, read_for, summary};
 pub use files::numbers::read_numbers;
 pub use files::output::{

@@ -135,8 +135,7 @@ fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Resu
     let cloud = (functions(format).read)(formats::Input { bytes, name, options });
     let mut cloud = cloud.map_err(|error| error.named(name, format))?;
     let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
-    let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
-    if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {
+    if !warned && degrees::are_in(&cloud) {
         cloud.warnings.push(degrees::WARNING.into());
     }
     Ok(cloud)

@@ -323,8 +323,6 @@ fn starts<T: Scalar>(
     let one = |point| Ok(Buffer::filled(1, point));
     match start {
         Start::First => one(0),
-        // Callers without a preference often pass 0.
-        Start::Index(0) if cloud.subset().is_none() => one(0),
         Start::Index(row) => one(point(row)?),
         Start::Indices(rows) if rows.is_empty() => Err(Error::NoStart),
         Start::Indices(rows) => {

@@ -11,7 +11,7 @@ pub enum Start {
     /// The first usable point: row 0, unless it is left out, or the first row of a [`crate::Selected`].
     #[default]
     First,
-    /// This row. Row 0, if left out as bad, stands for the first usable point.
+    /// This row; an error if it is left out.
     Index(usize),
     /// Continue an existing sample: these points come first, in this order.
     Indices(Vec<usize>),

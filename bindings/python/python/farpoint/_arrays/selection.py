@@ -65,7 +65,7 @@ def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
     start = request.start
     if start is not None:
         start = _places(_on_host(start), lists, count, len(shape) == 3, about)
-    simple = request._replace(selected=None, start=0 if start is None else start, out=None)
+    simple = request._replace(selected=None, start=start, out=None)
     if len(shape) == 2:
         return Plan(lists[0], simple)
     each = [len(rows) for rows in lists]
