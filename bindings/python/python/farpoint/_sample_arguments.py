@@ -60,7 +60,7 @@ def new_request(
     seed = seed_without_start(seed, start)
     return Sampling(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), non_finite == "skip",
-        bool(progress), selected,
+        _arguments.flag(progress, "progress"), selected,
     )
 
 

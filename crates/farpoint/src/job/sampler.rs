@@ -130,9 +130,9 @@ impl Sampler {
     /// radius, and [`Sample::complete`](crate::Sample::complete) false. There is at least the start. For single clouds on the
     /// CPU.
     ///
-    /// The clock is looked at once the points are copied, and every 0.1 ms or so from then on; a turn of 120,000 points
-    /// takes up to 1 ms more than the deadline. The algorithms `radius` and `quick` first build their structures. On
-    /// targets without a clock a deadline never passes.
+    /// The clock is looked at once the points are copied, and from then on in every stage; a turn of 120,000 points takes
+    /// up to 2 ms of computing more than the deadline, to which a busy machine adds what other work has of the cores.
+    /// On targets without a clock a deadline never passes.
     ///
     /// ```
     /// use farpoint::Sampler;

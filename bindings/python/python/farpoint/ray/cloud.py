@@ -18,7 +18,7 @@ from . import _workers
 from ._actor import TileSettings
 from ._log import DRIVER, check_driver
 from ._sources import FileSource, Source, Start, array_source, dataset_source
-from ._storage import KEEPER_PREFIX, Keeper, Storage, open_storage
+from ._storage import KEEPER_PREFIX, Keeper, Storage, loaded_ray, open_storage
 from .result import CloudSample
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def sample(
     while reading. A log has one driver at a time; a second one takes it over, and the first stops with an error.
     docs/development/tiles.md has the method, docs/development/proofs.md its proof.
     """
-    import ray
-
+    ray = loaded_ray()
     if (count is None) + (ratio is None) + (spacing is None) != 2:
         raise ValueError(f"pass one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})")
     if non_finite not in ("error", "skip"):
