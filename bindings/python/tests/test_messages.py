@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,7 +63,7 @@ NOTHING = np.zeros(300, bool)
     (lambda: farpoint.read("none.ply", progress=print), TypeError, "progress must be True or False"),
     (sampled(mask=NOTHING), ValueError, "no row is selected; pass a mask with a true value"),
     (sampled(rows=[]), ValueError, "no row is selected; pass a mask with a true value"),
-    (sampled(count=None, ratio=0.5, mask=NOTHING), ValueError, "no row is selected"),
+    (sampled(count=None, spacing=0.5, mask=NOTHING), ValueError, "no row is selected"),
     (sampled(mask=Mask(np.ones(300))), TypeError, "mask must be an array of bool"),
 ])
 def test_mistakes_are_told_with_the_way_out(call: Any, error: type[Exception], match: str) -> None:
@@ -145,17 +147,32 @@ def test_options_are_spelled_as_arguments(tmp_path: Any) -> None:
         with pytest.raises(ValueError) as caught:
             farpoint.read(tmp_path / name)
         said.append(str(caught.value))
-    for name in ("a.pcd", "b.las", "c.bin"):
+    for name, options in (("a.pcd", {}), ("b.las", {}), ("c.bin", {}), ("d.ply", {"precision": "single"})):
         with pytest.warns(UserWarning):
-            said += farpoint.write(tmp_path / name, points + 1 / 3)
-    with pytest.warns(UserWarning):
-        said += farpoint.write(tmp_path / "d.ply", points, precision="single")
+            said += farpoint.write(tmp_path / name, points + [5e5, 5e6, 0], **options)
     with pytest.raises(ValueError) as caught:
         farpoint.sample_file(tmp_path / "short.bin", tmp_path / "out.ply", count=5)
     said.append(str(caught.value))
     assert not [text for text in said if "--" in text or "`" in text]
     for word in ("xyz=COL", "columns=", "format=", 'precision="single"', 'precision="double"', "scale="):
         assert any(word in text for text in said), (word, said)
+
+
+def test_the_library_has_no_words_of_the_command() -> None:
+    """Its messages name options as `name` or `name=value`, which each program spells."""
+    crates = Path(__file__).parents[3] / "crates"
+    if not crates.is_dir():
+        pytest.skip("the sources are not here")
+    # Options of other programs.
+    others = ("--dst-storage", "{unpacker} --keep")
+    found = []
+    for name in ("farpoint", "farpoint-io", "farpoint-pipeline", "farpoint-tiles", "farpoint-cuda"):
+        for path in (crates / name / "src").rglob("*.rs"):
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                code = "" if line.lstrip().startswith("//") else line
+                if re.search(r"(?<![-\w])--[a-z]", code) and not any(other in code for other in others):
+                    found.append(f"{path}:{number}: {line}")
+    assert not found, "\n".join(found)
 
 
 def test_warnings_of_files_sampled_elsewhere(tmp_path: Any) -> None:

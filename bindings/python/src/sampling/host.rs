@@ -104,10 +104,18 @@ impl<'py> Request<'py> {
         let (rows, about) = (&array.shape()[..array.ndim() - 1], about(array.as_untyped()));
         let clouds = selection.of(&views, rows, &about)?;
         if !batch {
-            let none = || format!("no row is selected; pass a mask with a true value, or rows with a number ({about})");
+            let none = || {
+                format!(
+                    "no row is selected; pass a mask with a true value, or rows with a number ({about})"
+                )
+            };
             let is_empty = clouds[0].is_empty();
             let sample = self.one(array, &clouds[0]);
-            return if is_empty { sample.map_err(|_| PyValueError::new_err(none())) } else { sample };
+            return if is_empty {
+                sample.map_err(|_| PyValueError::new_err(none()))
+            } else {
+                sample
+            };
         }
         let samples = self.each(array, &clouds, true)?;
         let width = match self.job.amount {

@@ -7,8 +7,8 @@ use crate::Precision;
 use crate::bytes::parallel;
 use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
-use crate::cloud::{Cloud, degrees};
 use crate::cloud::resolution::{float_spacing, meaningful_step};
+use crate::cloud::{Cloud, degrees};
 
 impl Precision {
     /// The type of the numbers.
@@ -111,7 +111,8 @@ fn narrowed(
     let plain = spacing_around(cloud, [0.0; 3]);
     let corner = cloud.bounds().unwrap_or_default()[0].map(f64::floor);
     let moved = spacing_around(cloud, corner);
-    let shift = loses(plain) && !keeps(cloud, plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
+    let shift =
+        loses(plain) && !keeps(cloud, plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
     let offset = if shift { corner } else { [0.0; 3] };
     let final_spacing = if shift { moved } else { plain };
     let output = OutputCoordinates {
@@ -197,6 +198,9 @@ mod tests {
 
     #[test]
     fn unavoidable_rounding_is_warned_of() {
+        let third = 1e5 / 3.0;
+        let (output, warnings) = single(vec![[third; 3], [3.0 * third, 0.0, 0.0]]);
+        assert!(output.offset.is_none() && warnings.len() == 1, "{warnings:?}");
         let (output, warnings) = single(vec![[0.001, 0.0, 0.0], [2e6, 0.0, 0.0], [1e6, 0.5, 0.0]]);
         assert_eq!(output.offset, None);
         assert!(warnings.len() == 1 && warnings[0].contains("rounded"), "{warnings:?}");

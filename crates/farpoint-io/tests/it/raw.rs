@@ -68,7 +68,7 @@ fn rows_of_other_lengths_are_refused_with_their_length() {
     ] {
         let bytes = rows(2400, &columns);
         let error = guessed(&bytes, "a.bin").unwrap_err().to_string();
-        assert!(error.contains(&format!("set --columns {expected}")), "{error}");
+        assert!(error.contains(&format!("set `columns={expected}`")), "{error}");
         assert!(!error.contains('\n'), "{error}");
         let cloud = open(&bytes, &ReadOptions::default().columns(expected)).unwrap();
         assert_eq!((cloud.len(), cloud.warnings().len()), (2400, 0));

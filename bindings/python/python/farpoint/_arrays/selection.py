@@ -56,7 +56,7 @@ def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
                 raise ValueError(f"lengths {lengths.tolist()} do not fit ({about})")
             chosen = chosen & (np.arange(count) < lengths[:, None])
         lists = [np.flatnonzero(row) for row in chosen.reshape(-1, count)]
-    if len(shape) == 2 and not len(lists[0]) and request.count != 0:
+    if len(shape) == 2 and not len(lists[0]) and request.ratio is None and request.count != 0:
         raise ValueError(f"{NONE_SELECTED} ({about})")
     start = request.start
     if start is not None:

@@ -17,7 +17,8 @@ impl Axes {
 }
 
 /// Advice if the columns cannot be found.
-pub(super) const ADVICE: &str = "set the columns of x, y and z with `xyz=COL,COL,COL`, names or numbers from 1";
+pub(super) const ADVICE: &str =
+    "set the columns of x, y and z with `xyz=COL,COL,COL`, names or numbers from 1";
 
 /// The same if names do not help.
 pub(super) const ADVICE_NUMBERS: &str =
