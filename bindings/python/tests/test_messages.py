@@ -138,7 +138,7 @@ def test_options_are_spelled_as_arguments(tmp_path: Any) -> None:
     """Messages of the library, which the command spells in its own way."""
     points = POINTS * 1e5
     files = {
-        "names.csv": b"north,up\n1,2\n3,4\n", "short.bin": b"\0" * 40, "odd.doc": b"nonsense",
+        "names.csv": b"1,20,10,30,CP\n2,50,40,60,EP\n3,80,70,90,EP\n", "short.bin": b"\0" * 40, "odd.doc": b"nonsense",
         "noise.bin": np.full(60, 1e20, "f4").tobytes(),
     }
     said = []
@@ -154,7 +154,7 @@ def test_options_are_spelled_as_arguments(tmp_path: Any) -> None:
         farpoint.sample_file(tmp_path / "short.bin", tmp_path / "out.ply", count=5)
     said.append(str(caught.value))
     assert not [text for text in said if "--" in text or "`" in text]
-    for word in ("xyz=COL", "columns=", "format=", 'precision="single"', 'precision="double"', "scale="):
+    for word in ("xyz=", "columns=", "format=", 'precision="single"', 'precision="double"', "scale="):
         assert any(word in text for text in said), (word, said)
 
 
