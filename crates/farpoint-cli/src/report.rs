@@ -21,6 +21,9 @@ pub(crate) fn print(
     stdout_used: bool,
 ) -> Result<()> {
     object["warnings"] = messages::warnings().into();
+    for failed in object.get_mut("errors").and_then(Value::as_array_mut).into_iter().flatten() {
+        failed["error"] = failed["error"].as_str().map(messages::spelled).into();
+    }
     let text = format!("{object}\n");
     if options.prints() {
         return output::print(&text);

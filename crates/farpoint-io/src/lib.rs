@@ -45,7 +45,7 @@ pub use bytes::identity::FileId;
 pub use bytes::share::{Share, observe};
 pub use bytes::{memory, temporary};
 pub use error::untrusted::printable;
-pub use error::{Error, Place, is_url};
+pub use error::{Error, Place, is_url, spelled};
 pub use files::input::{read, read_bytes, read_for, summary};
 pub use files::numbers::read_numbers;
 pub use files::output::{

@@ -91,7 +91,9 @@ impl Executor {
             let _ = fs::remove_file(output);
             return Err(format!("{name}: changed while it was read; sample it again"));
         }
-        Done::of(&finished, output)
+        let warnings = notes.iter().filter(|(kind, _)| *kind == Kind::Warning);
+        let warnings = warnings.map(|(_, text)| text.to_owned()).collect();
+        Ok(Done { warnings, ..Done::of(&finished, output)? })
     }
 
     /// Refuses an output before the input is read.

@@ -75,10 +75,10 @@ fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions, watch: &dyn 
     let other = format != Format::Mcap;
     let text = matches!(format, Format::Text | Format::Raw);
     for (unused, option, kind) in [
-        (options.xyz.is_some() && !text, "--xyz", "text and raw files"),
-        (options.columns.is_some() && format != Format::Raw, "--columns", "raw files"),
-        (other && options.topic.is_some(), "--topic", "MCAP files"),
-        (other && options.message.is_some(), "--message", "MCAP files"),
+        (options.xyz.is_some() && !text, "`xyz`", "text and raw files"),
+        (options.columns.is_some() && format != Format::Raw, "`columns`", "raw files"),
+        (other && options.topic.is_some(), "`topic`", "MCAP files"),
+        (other && options.message.is_some(), "`message`", "MCAP files"),
     ] {
         if unused {
             watch.warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
@@ -238,8 +238,7 @@ impl Request {
             SampleSize::Cell { .. } if self.command => "cell",
             _ => "spacing",
         };
-        let option = |option: &str| format!("{}{option}", if self.command { "--" } else { "" });
-        let [amount, scale] = [amount, "scale"].map(option);
+        let [amount, scale] = [amount, "scale"].map(|option| format!("`{option}`"));
         let lengths = self.size.lengths().into_iter().map(|length| (&*amount, Some(length)));
         let lengths: Vec<_> = lengths.chain([(&*scale, self.scale)]).collect();
         Ok(unit(cloud, name, &lengths, watch)?)
@@ -273,10 +272,10 @@ impl Request {
         };
         let reason = match &self.listed {
             Some(listed) => format!("{} does not name that row", listed.option()),
-            None if self.rows.drop_zeros => "--drop-zeros leaves that row out".to_owned(),
+            None if self.rows.drop_zeros => "`drop_zeros=True` leaves that row out".to_owned(),
             None => "the filters leave that row out".to_owned(),
         };
-        Err(Error::Refused(format!("--start {row}: {reason}, or it holds NaN or infinity")))
+        Err(Error::Refused(format!("`start={row}`: {reason}, or it holds NaN or infinity")))
     }
 
     /// Returns the options of an output whose unit is `unit` meters.

@@ -449,7 +449,7 @@ def _new_search(
     if threads is not None:
         threads = _arguments.threads(threads)
     plain = norm == 2 and not squared
-    return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress), both, reduction)
+    return Search(x_lengths, y_lengths, norm, plain, threads, _arguments.flag(progress, "progress"), both, reduction)
 
 
 _cached_search = lru_cache(maxsize=1024, typed=True)(_new_search)

@@ -102,7 +102,7 @@ pub(crate) struct Writing {
     #[arg(long, visible_alias = "to", value_name = "FORMAT[:ENCODING]")]
     format: Option<OutputFormat>,
     /// PLY, PCD and NPY: type of the coordinates written, single or double [default: as in the input;
-    /// single for PCD].
+    /// single for PCD, if that keeps 0.1 mm].
     #[arg(long, value_name = "P", hide_possible_values = true)]
     precision: Option<PrecisionName>,
     /// LAS and LAZ: scale of the coordinates written, 0.001 or 1mm [default: that of the input, or as

@@ -1,5 +1,6 @@
 //! Axes in different units, such as degrees and meters, between which a distance in space has no meaning.
 
+use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 
@@ -33,6 +34,13 @@ pub(crate) fn mixed(units: [Option<f64>; 3]) -> Option<String> {
 
 /// The widest extent in degrees that is checked; larger maps are projected.
 const WIDEST: f64 = 2.0;
+
+/// Returns whether a cloud is known or looks to be in degrees.
+pub(crate) fn are_in(cloud: &Cloud) -> bool {
+    cloud.crs().is_some_and(|crs| crs.geographic)
+        || cloud.warnings.iter().any(|warning| warning == WARNING)
+        || (cloud.statistics_of_all().is_none() && beside_lengths(&cloud.coordinates))
+}
 
 /// Returns whether the numbers alone show it: x and y within a degree or two, far from the origin for their extent,
 /// and z many times wider. A projected or local cloud is not of that shape.

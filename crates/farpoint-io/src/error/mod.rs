@@ -9,6 +9,35 @@ use crate::Format;
 use crate::error::untrusted::printable;
 use std::{fmt, io};
 
+/// Replaces the options in a message, `` `name` `` or `` `name=value` ``, by how a program spells them.
+///
+/// ```
+/// let as_command = |name: &str, value: &str| format!("--{name} {value}").trim_end().to_owned();
+/// assert_eq!(farpoint_io::spelled("set `columns=5`, or `xyz`", as_command), "set --columns 5, or --xyz");
+/// ```
+pub fn spelled(text: &str, spell: impl Fn(&str, &str) -> String) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once('`') {
+        out.push_str(before);
+        let option = after.split_once('`').map(|(option, rest)| (option, "", rest));
+        let option = option.map(|(option, none, rest)| {
+            option.split_once('=').map_or((option, none, rest), |(name, value)| (name, value, rest))
+        });
+        let is_name = |name: &str| name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+        rest = match option {
+            Some((name, value, rest)) if is_name(name) && !name.is_empty() => {
+                out.push_str(&spell(name, value));
+                rest
+            }
+            _ => {
+                out.push('`');
+                after
+            }
+        };
+    }
+    out + rest
+}
+
 /// A place inside a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -13,8 +13,7 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
-const ADVICE: &str =
-    "if the name is wrong, set the format with --input-format (in Python: format=)";
+const ADVICE: &str = "if the name is wrong, set the format with `input_format`";
 
 impl FromStr for Format {
     type Err = Error;

@@ -88,7 +88,7 @@ impl Walk<'_> {
             let readable = |inside: &Path| Format::of_input(inside).is_some();
             let skipped = self.folder(path, Path::new(""), self.recursive, &readable, found)?;
             if found.len() == before {
-                let fix = "use a folder with point clouds, or --recursive for subfolders";
+                let fix = "use a folder with point clouds, or `recursive=True` for subfolders";
                 return Err(Error::input(path, "no point cloud files in this folder", fix));
             }
             if skipped > 0 {

@@ -51,7 +51,7 @@ pub fn plan(found: Vec<InputFile>, out: &Path, to: Option<&str>) -> Result<Vec<F
             let fix = match path.parent() == files[other].input.parent() {
                 true => "rename one of them, or process them in two runs with two output folders",
                 false => {
-                    "use the folder above both with --recursive (in Python: recursive=True), which keeps \
+                    "use the folder above both with `recursive=True`, which keeps \
                      their tree, or process them in two runs with two output folders"
                 }
             };

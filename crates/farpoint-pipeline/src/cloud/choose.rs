@@ -66,7 +66,7 @@ pub(crate) fn report_rows(
 pub fn zeros_kept(name: &str, zeros: u64, all: u64) -> String {
     let [zeros, all] = [zeros, all].map(count);
     format!(
-        "{name}: {zeros} of {all} rows are exactly (0, 0, 0), which some sensors write for 'no return'; --drop-zeros \
+        "{name}: {zeros} of {all} rows are exactly (0, 0, 0), which some sensors write for 'no return'; `drop_zeros=True` \
          leaves them out"
     )
 }

@@ -98,7 +98,7 @@ impl Error {
     pub(crate) fn no_space(path: &Path, needed: u64, free: u64) -> Error {
         let [needed, free] = [needed.next_multiple_of(1 << 20), free].map(bytes);
         let what = format!("sampling through the disk needs about {needed} here, {free} are free");
-        let fix = "free space, or choose another folder with --spool (in Python: spool=)";
+        let fix = "free space, or choose another folder with `spool`";
         Error::unusable(path, what, fix)
     }
 
@@ -107,8 +107,8 @@ impl Error {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => {
-                "the disk is full: free space, or choose another folder with --spool (in Python: spool=); \
-                 a run in such a folder can be resumed with --resume"
+                "the disk is full: free space, or choose another folder with `spool`; \
+                 a run in such a folder can be resumed with `resume=True`"
             }
             _ => remedy(&source).unwrap_or("check the folder and its permissions"),
         };
@@ -116,7 +116,7 @@ impl Error {
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Error {
-        let fix = "the spool is truncated or its disk is failing: start again without --resume";
+        let fix = "the spool is truncated or its disk is failing: start again without `resume`";
         let fix = remedy(&source).unwrap_or(fix);
         Error::Spool { path: path.to_owned(), what: "read", source, fix }
     }

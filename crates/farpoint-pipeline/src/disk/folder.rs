@@ -75,7 +75,7 @@ fn clean_spool(path: &Path) -> Option<Leftover> {
     }
     let folder = Folder { path: path.clone(), lock, created: true, temporary: None };
     if folder.has_spool() {
-        return kept("an interrupted run, which --resume continues; delete it to start again");
+        return kept("an interrupted run, which `resume=True` continues; delete it to start again");
     }
     if refuse_other_files(&path, true).is_err() {
         return kept("contains other files");
@@ -159,7 +159,7 @@ impl Folder {
             Err(TryLockError::WouldBlock) => Err(Error::unusable(
                 &path,
                 "another run works in this folder",
-                "wait for it, or choose another folder with --spool (in Python: spool=)",
+                "wait for it, or choose another folder with `spool`",
             )),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
@@ -255,7 +255,7 @@ mod tests {
                 drop(folder);
                 if left && !resume {
                     let error = run(place.path(), false, true).unwrap_err().to_string();
-                    assert!(error.contains("--resume"), "{error}");
+                    assert!(error.contains("`resume=True`"), "{error}");
                     run(place.path(), true, true).unwrap();
                 } else {
                     run(place.path(), resume, true).unwrap();
@@ -287,7 +287,7 @@ mod tests {
             }
         };
         assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
-        kept(Some("--resume"));
+        kept(Some("`resume=True`"));
         let folder = Folder::take(Some(&spool), place.path()).unwrap();
         kept(Some("a run works"));
         drop(folder);

@@ -183,7 +183,7 @@ impl Work<'_> {
             return Err(Error::unusable(
                 self.folder.path(),
                 "contains an interrupted run",
-                "resume it with --resume (in Python: resume=True), or delete the folder",
+                "resume it with `resume=True`, or delete the folder",
             ));
         }
         let survey = Survey::new(self.reader, self.rows())?;

@@ -164,7 +164,7 @@ pub(crate) fn starts(
     let first = seen.first.unwrap_or(0);
     let start_rows: Vec<u64> = match &job.start {
         // The default: the first usable point.
-        None | Some(farpoint::Start::First | farpoint::Start::Index(0)) => vec![first],
+        None | Some(farpoint::Start::First) => vec![first],
         Some(farpoint::Start::Index(row)) => vec![*row as u64],
         Some(farpoint::Start::Indices(rows)) if rows.is_empty() => {
             return Err(farpoint::Error::NoStart.into());

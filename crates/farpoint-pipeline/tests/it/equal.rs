@@ -316,7 +316,7 @@ fn stopped_while_reading_and_resumed() {
             assert!(matches!(run(true, stop > 0), Err(Error::Stopped)), "{name} {stop}");
         }
         let error = run(false, false).unwrap_err().to_string();
-        assert!(error.contains("--resume"), "{error}");
+        assert!(error.contains("`resume"), "{error}");
         run(false, true).unwrap();
         assert!(read.into_iter().eq(1..=2 * parts), "{name}");
         assert!(std::fs::read(&out).unwrap() == expected, "{name}");

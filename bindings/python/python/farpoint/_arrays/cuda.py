@@ -133,7 +133,7 @@ def _starts(points: Any, source: Array, request: Sampling, lengths: Any) -> np.n
         seeds = [_native.cloud_seed(request.seed, cloud) for cloud in range(clouds)]
         drawn = [_native.random_start(seed, int(n)) if n else 0 for seed, n in zip(seeds, each)]
         return np.array(drawn, np.int64).reshape(-1, 1)
-    if isinstance(request.start, int) and request.start == 0:
+    if request.start is None:
         return None
     starts = integer_arrays.starts_of(request.start, source.batch)
     if len(starts) not in (1, clouds):

@@ -10,15 +10,24 @@ import torch
 from torch import Tensor
 
 from .._records import Sampling
+from .._torch.lazy_torch import is_compiling
 from .._torch.registration import HALVES
 from .._torch.transfer import numbers, sent
 from . import integer_arrays
-from .conversion import name
+from .conversion import name, note_transposed
 
 
 def checked(points: Tensor) -> Tensor:
     """Returns the points for kernels: float16 and bfloat16 are converted to float32, without
     loss. Raises for tensors that are not clouds."""
+    if points.is_nested or points.layout is not torch.strided:
+        way = (
+            "pass its values with offsets=, or torch.nested.to_padded_tensor(points, 0.0) with lengths="
+            if points.is_nested else "pass points.to_dense()"
+        )
+        raise TypeError(f"the points must be a dense tensor, not one of layout {points.layout}; {way}")
+    if points.is_cpu and not is_compiling():
+        note_transposed(points.shape)
     is_kernel_type = points.dtype in (torch.float32, torch.float64)
     if not is_kernel_type and points.dtype not in HALVES:
         raise TypeError(

@@ -294,7 +294,7 @@ fn refused(
                  of {}",
                 files[usize::from(file == 0).min(files.len() - 1)].reader.name()
             );
-            Error::merge(files[file].reader.name(), &what, "write it with --scale 0.001 first")
+            Error::merge(files[file].reader.name(), &what, "write it with `scale=0.001` first")
         }
         Mismatch::TooFar(step) => {
             let what = format!(
@@ -305,7 +305,7 @@ fn refused(
             Error::merge(
                 name,
                 &what,
-                "write the finest with a larger --scale first, or merge fewer",
+                "write the finest with a larger `scale` first, or merge fewer",
             )
         }
     }
@@ -395,7 +395,7 @@ impl Recipe for Records {
     ) -> Result<Vec<u8>, Error> {
         self.converted(rows.records().unwrap_or_default(), stride).map_err(|row| {
             let what = format!("row {} lies outside the bounds in its header", rows.first() + row);
-            let fix = "the files need a larger scale: write them with --scale first";
+            let fix = "the files need a larger scale: write them with `scale` first";
             Error::merge(file.name(), &what, fix)
         })
     }

@@ -37,14 +37,14 @@ pub(super) fn state(
         return;
     }
     let Some(crs) = cloud.crs() else {
-        let missing = "no coordinate system is stated; --crs-wkt FILE sets one";
+        let missing = "no coordinate system is stated; `crs_wkt=FILE` sets one";
         return warnings.push(missing.into());
     };
     match crs.known_wkt(warnings).filter(|text| text.len() <= LONGEST) {
         Some(text) => push(header, &text),
         None => warnings.push(format!(
             "the coordinate system ({}) is not known as well-known text and is left out; \
-             --crs-wkt FILE sets it",
+             `crs_wkt=FILE` sets it",
             crs.name
         )),
     }

@@ -134,7 +134,7 @@ fn assemble(
     if let Some(large) = entries.iter().find(|entry| entry.bytes > i32::MAX as u64) {
         let what = format!("a node of {} points takes more than 2 GiB", large.points);
         return Err(
-            ParseError::new(what).fix("leave out duplicates, or set a smaller --node-points")
+            ParseError::new(what).fix("leave out duplicates, or set a smaller `node_points`")
         );
     }
     let pages = hierarchy::pages(&entries, after + 60);

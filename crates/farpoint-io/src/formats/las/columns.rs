@@ -156,7 +156,7 @@ pub(super) fn from_columns(
 fn rounded(steps: [f64; 3]) -> String {
     let [x, y, z] = steps.map(step_text);
     let steps = if x == y && y == z { x } else { format!("{x}, {y} and {z}") };
-    format!("coordinates are rounded to multiples of {steps}; --scale sets another step")
+    format!("coordinates are rounded to multiples of {steps}; `scale` sets another step")
 }
 
 fn too_fine(scale: f64) -> ParseError {

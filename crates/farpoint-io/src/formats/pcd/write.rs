@@ -6,13 +6,13 @@ use crate::bytes::pieces::append_lines;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, PcdHeader};
-use crate::cloud::precision::output_coordinates;
+use crate::cloud::precision::{output_coordinates, usual_precision};
 use crate::cloud::records;
 use crate::cloud::table::{Dimension, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion::{self, Target};
 use crate::error::ParseError;
-use crate::{Encoding, Precision, WriteOptions, formats::pcd::lzf};
+use crate::{Encoding, WriteOptions, formats::pcd::lzf};
 
 /// Writes the rows, in the input's encoding if that was PCD and no other is set.
 pub(crate) fn write(
@@ -36,7 +36,8 @@ pub(crate) fn write(
     };
     let data = requested.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
     let input_kind = source.map(|_| cloud.coordinates.kind());
-    let precision = options.precision.or((input_kind.is_none()).then_some(Precision::Single));
+    let usual = || input_kind.is_none().then(|| usual_precision(cloud, warnings));
+    let precision = options.precision.or_else(usual);
     if let Some((header, table)) = source
         && (data == DataKind::Ascii) == cloud.has_lines()
         && precision.is_none_or(|p| Some(p.kind()) == input_kind)

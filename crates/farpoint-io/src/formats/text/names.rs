@@ -17,11 +17,12 @@ impl Axes {
 }
 
 /// Advice if the columns cannot be found.
-pub(super) const ADVICE: &str = "set the columns of x, y and z with --xyz COL,COL,COL (in Python: xyz=), names or numbers from 1";
+pub(super) const ADVICE: &str =
+    "set the columns of x, y and z with `xyz=COL,COL,COL`, names or numbers from 1";
 
 /// The same if names do not help.
 pub(super) const ADVICE_NUMBERS: &str =
-    "set the columns of x, y and z with --xyz COL,COL,COL (in Python: xyz=) as numbers from 1";
+    "set the columns of x, y and z with `xyz=COL,COL,COL` as numbers from 1";
 
 /// Words next to x, y or z in one name: `Point_X`, `x-coordinate`.
 const AXIS_WORDS: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];

@@ -4,6 +4,7 @@ use crate::Scalar;
 use crate::cloud::{PADDING, WorkingCopy};
 use crate::memory::{self, Aligned, MAX_LANES};
 use crate::spatial::NONE;
+use crate::threads::Team;
 
 /// Capacity of a bucket's pending list; a full one is visited.
 pub(super) const PENDING: usize = 32;
@@ -36,10 +37,10 @@ pub(super) struct Buckets<T> {
 
 impl<T: Scalar> Buckets<T> {
     /// Splits the cloud; all distances are infinite.
-    pub(super) fn new(cloud: &WorkingCopy<T>, height: u32) -> Self {
+    pub(super) fn new(cloud: &WorkingCopy<T>, height: u32, team: &Team) -> Self {
         let mut order = memory::collected(0..cloud.len as u32);
         let mut leaves = Leaves { points: Vec::new(), corners: Vec::new() };
-        let mut splitter = Splitter { cloud, spare: Vec::new(), leaves: &mut leaves };
+        let mut splitter = Splitter { cloud, spare: Vec::new(), leaves: &mut leaves, team };
         splitter.split(&mut order, height);
         let len = leaves.points.len();
         let mut first = vec![0u32];
@@ -71,6 +72,7 @@ impl<T: Scalar> Buckets<T> {
         for (bucket, corners) in leaves.corners.chunks_exact(dims).enumerate() {
             let (points, after) = rest.split_at(leaves.points[bucket]);
             rest = after;
+            team.check();
             buckets.fill(cloud, bucket, points, corners);
         }
         buckets
@@ -117,12 +119,15 @@ struct Splitter<'a, T> {
     cloud: &'a WorkingCopy<T>,
     spare: Vec<u32>,
     leaves: &'a mut Leaves<T>,
+    /// Checked before each part.
+    team: &'a Team,
 }
 
 impl<T: Scalar> Splitter<'_, T> {
     /// Halves the points at the mean of their widest axis, `height` times; each half keeps the
     /// order of indices.
     fn split(&mut self, points: &mut [u32], height: u32) {
+        self.team.check();
         let corners = self.corners(points);
         let width = |axis: usize| corners[axis].1.to_f64() - corners[axis].0.to_f64();
         let widest = (1..corners.len())
@@ -176,7 +181,8 @@ mod tests {
     use crate::NonFinite;
 
     fn buckets(rows: &[[f32; 2]], height: u32) -> Buckets<f32> {
-        Buckets::new(&WorkingCopy::new(&rows, NonFinite::Error, 1).unwrap(), height)
+        let cloud = WorkingCopy::new(&rows, NonFinite::Error, 1).unwrap();
+        Buckets::new(&cloud, height, &Team::single())
     }
 
     #[test]

@@ -27,6 +27,7 @@ use crate::QuickOptions;
 use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
 use crate::simd::Simd;
+use crate::threads::Team;
 use crate::{Error, Scalar};
 use buckets::Buckets;
 use std::mem;
@@ -46,7 +47,8 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
 ) -> Result<(), Error> {
     let mut clock = Clock::now();
     let height = options.height.unwrap_or_else(|| chosen(cloud.len));
-    let mut buckets = Buckets::new(cloud, height);
+    let team = Team::single();
+    let mut buckets = selection.build(&team, |_| Buckets::new(cloud, height, &team))?;
     clock.lap(&mut selection.statistics.seconds.build);
     let apply = |buckets: &mut Buckets<T>, slot: usize, selection: &mut Selection<'_, T>| {
         let (farthest, counts) = simd.vectorize(Step { buckets, slot, count: selection.count });

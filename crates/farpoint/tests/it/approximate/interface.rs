@@ -85,9 +85,11 @@ fn starts_are_rows_of_the_input() {
         let first = |start| sampler.clone().start(start).sample(&cloud).unwrap().indices;
         assert_eq!(first(Start::Index(9))[..1], [9]);
         assert_eq!(first(Start::Indices(vec![30, 7]))[..2], [30, 7]);
-        // Row 0 is the default, and means the first that can be used.
-        assert_eq!(first(Start::Index(0)), sampler.sample(&cloud).unwrap().indices);
-        assert_eq!(first(Start::Index(0))[..1], [1]);
+        assert_eq!(first(Start::First)[..1], [1]);
+        for index in [0, 8] {
+            let refused = sampler.clone().start(Start::Index(index)).sample(&cloud).unwrap_err();
+            assert_eq!(refused, Error::StartIsBad { index });
+        }
     }
 }
 
