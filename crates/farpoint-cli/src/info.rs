@@ -3,6 +3,7 @@
 mod density;
 mod description;
 mod facts;
+mod grid;
 
 use crate::input::{self, Points};
 use crate::many::Failed;

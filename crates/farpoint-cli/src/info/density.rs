@@ -1,6 +1,7 @@
 //! Point density in plan view: points per square meter, or per square unit, over the occupied cells of a grid, which
 //! is one for all files.
 
+use super::grid::Grid;
 use crate::input::{Points, each_precision};
 use crate::output::{count, number};
 use crate::picture::{Extent, Raster, Tiles, Unit, tiles};
@@ -20,51 +21,6 @@ const PERCENT: [usize; 3] = [5, 50, 95];
 const FINE: f64 = 2048.0;
 /// Most cells of all files that are kept until all are known: 16 bytes each.
 pub(super) const CELLS: usize = 1 << 24;
-
-/// Occupied cells of a grid through the origin.
-#[derive(Clone)]
-struct Grid {
-    /// Power of two of the edge of a cell.
-    level: i32,
-    /// Places and numbers of points, sorted.
-    cells: Vec<([i32; 2], u64)>,
-}
-
-impl Grid {
-    fn new(level: i32, mut cells: Vec<([i32; 2], u64)>) -> Self {
-        cells.sort_by_key(|(place, _)| *place);
-        cells.dedup_by(|one, before| {
-            let same = one.0 == before.0;
-            before.1 += if same { one.1 } else { 0 };
-            same
-        });
-        Self { level, cells }
-    }
-
-    /// Joins cells to those of a level.
-    fn join(&mut self, level: i32) {
-        while self.level < level {
-            self.cells.iter_mut().for_each(|(place, _)| *place = place.map(|k| k >> 1));
-            *self = Self::new(self.level + 1, std::mem::take(&mut self.cells));
-        }
-    }
-
-    fn cell(&self) -> f64 {
-        f64::from(self.level).exp2()
-    }
-
-    fn area(&self) -> f64 {
-        self.cells.len() as f64 * self.cell() * self.cell()
-    }
-
-    /// Returns the lowest cell of the rectangle around all, and the number of cells each way.
-    fn rectangle(&self) -> ([i32; 2], [usize; 2]) {
-        let along = |axis: usize| self.cells.iter().map(move |(place, _)| place[axis]);
-        let low = [0, 1].map(|axis| along(axis).min().unwrap_or(0));
-        let high = [0, 1].map(|axis| along(axis).max().unwrap_or(0));
-        (low, [0, 1].map(|axis| (i64::from(high[axis]) - i64::from(low[axis])) as usize + 1))
-    }
-}
 
 /// Density of the usable points of a cloud, or of several.
 pub(super) struct Density {
