@@ -94,7 +94,7 @@ impl Walk<'_> {
             if skipped > 0 {
                 let folders = if skipped == 1 { "subfolder is" } else { "subfolders are" };
                 self.watch.note(&format!(
-                    "{}: {} {folders} skipped; --recursive (in Python: recursive=True) takes their files, too",
+                    "{}: {} {folders} skipped; `recursive=True` takes their files, too",
                     path.display(),
                     count(skipped)
                 ));

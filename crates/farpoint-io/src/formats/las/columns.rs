@@ -52,7 +52,7 @@ fn new_header(
                 let what = "LAS cannot hold a coordinate that is not finite";
                 let axis = ["x", "y", "z"][axis];
                 return Err(ParseError::new(what).at(Place::Point(row)).fix(format!(
-                    "leave such points out with --keep {axis}=-1e99..1e99, or write PLY"
+                    "leave such points out with `keep={axis}=-1e99..1e99`, or write PLY"
                 )));
             }
             low[axis] = low[axis].min(value);

@@ -32,7 +32,7 @@ pub(crate) fn write(
         if columns(table) != expected {
             let what = "values are kept as they are, which the name does not tell";
             warnings
-                .push(format!("rows of {0} {what}: read it with --columns {0}", columns(table)));
+                .push(format!("rows of {0} {what}: read it with `columns={0}`", columns(table)));
         }
         let added = cloud
             .added(rows)
