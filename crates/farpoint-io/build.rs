@@ -10,11 +10,19 @@ use std::{env, fs};
 /// Systems within others, the largest first, that have a line of their own.
 const PARTS: [&str; 3] = ["PROJCS[", "GEOGCS[", "VERT_CS["];
 
-/// Systems without axes in their text whose axes are not north and east.
-const POLAR: [u32; 3] = [5482, 32661, 32761];
+/// Vertical systems that no compound one contains.
+const HEIGHTS: &str = "src/cloud/crs/heights.txt";
+
+/// Units of heights: code, name, meters.
+const UNITS: [(&str, &str, &str); 3] = [
+    ("9001", "metre", "1"),
+    ("9002", "foot", "0.3048"),
+    ("9003", "US survey foot", "0.3048006096012192"),
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={HEIGHTS}");
     let definitions = (0..=u16::MAX).filter_map(crs_definitions::from_code);
     let clean = |definition: crs_definitions::Def| {
         let code = u32::from(definition.code);
@@ -47,14 +55,19 @@ fn clean(code: u32, text: &str) -> Option<String> {
         Some(rest) => &rest[..end(text, source.len() - 1) - source.len() - 1],
         None => text,
     };
-    let mut text = text.to_owned();
-    for part in [",TOWGS84[", ",USAGE["] {
+    // The azimuth as EPSG has it now.
+    let mut text = text.replace("30.28813972222222", "30.2881397527778");
+    // Both axes of polar systems lead to or from the pole, which their text leaves to the code.
+    let polar = text.contains("[\"Polar_Stereographic\"]")
+        || [90, -90].iter().any(|pole| text.contains(&format!("latitude_of_center\",{pole}]")));
+    let axes = if polar && text.starts_with("PROJCS[") { ",AXIS[" } else { ",USAGE[" };
+    for part in [",TOWGS84[", ",USAGE[", ",EXTENSION[\"PROJ4_GRIDS\"", axes] {
         while let Some(at) = text.find(part) {
             text.replace_range(at..end(&text, at), "");
         }
     }
     let own = own(code);
-    if text.starts_with("PROJCS[") && !text.contains("AXIS[") && !POLAR.contains(&code) {
+    if text.starts_with("PROJCS[") && !text.contains("AXIS[") && !polar {
         // The order in EPSG, which the text leaves to the code.
         let axes = r#",AXIS["Northing",NORTH],AXIS["Easting",EAST]"#;
         text = text.replace(&own, &format!("{axes}{own}"));
@@ -80,7 +93,7 @@ fn end(text: &str, from: usize) -> usize {
     text.len()
 }
 
-/// Adds the vertical systems, which are only stated in compound ones.
+/// Adds the vertical systems: those stated in compound ones, and others.
 fn add_verticals(texts: &mut BTreeMap<u32, String>) {
     let verticals: Vec<String> = texts
         .values()
@@ -91,6 +104,24 @@ fn add_verticals(texts: &mut BTreeMap<u32, String>) {
         .collect();
     for text in verticals {
         texts.entry(code_of(&text).expect("a code")).or_insert(text);
+    }
+    let others = fs::read_to_string(HEIGHTS).expect("it is beside this file");
+    for line in others.lines().skip(1) {
+        let [code, unit, name, datum_code, datum] = line.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let (_, unit_name, meters) = UNITS.into_iter().find(|row| row.0 == unit).expect("a unit");
+        let axis = match name.contains("depth") {
+            true => r#"AXIS["Depth",DOWN]"#,
+            false => r#"AXIS["Gravity-related height",UP]"#,
+        };
+        let id = |code: &str| format!("AUTHORITY[\"EPSG\",\"{code}\"]");
+        let (of_datum, of_unit, own) = (id(datum_code), id(unit), id(code));
+        let text = format!(
+            "VERT_CS[\"{name}\",VERT_DATUM[\"{datum}\",2005,{of_datum}],\
+             UNIT[\"{unit_name}\",{meters},{of_unit}],{axis},{own}]"
+        );
+        texts.entry(code.parse().expect("a number")).or_insert(text);
     }
 }
 

@@ -68,7 +68,7 @@ const SEGMENTATION_TYPES: &str = "lab/segmentation/farpoint_segmentation";
 const SEGMENTATION_TESTS: &str = "lab/segmentation/tests";
 
 /// Tests of a quick run: results and files with NumPy alone. Processes, signals and imports are tested with all others.
-const CORE: &str = "approximate arguments batches cloud_sample files match one_file operators readme reference rows sample";
+const CORE: &str = "approximate arguments batches cloud_sample files match messages one_file operators readme reference rows sample";
 /// Tests of reading and creating arrays.
 const ARRAYS: &str = "arguments batches compat_arrays device match operators rows sample";
 

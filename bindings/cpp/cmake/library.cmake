@@ -75,6 +75,10 @@ if(NOT farpoint_native MATCHES "native-static-libs: ([^\n\r]*)")
     message(FATAL_ERROR "rustc does not tell which system libraries a static library needs: ${farpoint_native}")
 endif()
 string(STRIP "${CMAKE_MATCH_1}" farpoint_native)
+if(NOT WIN32 AND NOT APPLE)
+    # A plug-in exports its own symbols, not those of the archive.
+    string(APPEND farpoint_native " -Wl,--exclude-libs,${farpoint_archive}")
+endif()
 separate_arguments(farpoint_native_list UNIX_COMMAND "${farpoint_native}")
 
 # Two Rust static libraries in one program collide: farpoint::farpoint is the one to take unless set.
@@ -93,4 +97,7 @@ set_target_properties(farpoint::static PROPERTIES IMPORTED_LOCATION ${farpoint_l
 foreach(target farpoint::farpoint farpoint::static)
     set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${farpoint_include}")
     add_dependencies(${target} farpoint_cargo)
+    if("${farpoint_languages}" MATCHES "CXX")
+        set_target_properties(${target} PROPERTIES INTERFACE_COMPILE_FEATURES cxx_std_17)
+    endif()
 endforeach()

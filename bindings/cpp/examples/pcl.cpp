@@ -94,8 +94,8 @@ static int run(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     sampling.filter(chosen);
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    std::printf("%zu of %zu points in %.1f ms: every point is within %.3f of one; %zu bad points left out\n",
-                chosen.size(), places->size(), time.count(), sampling.getCoveringRadius(), sampling.getLeftOut());
+    std::printf("%zu of %zu points in %.1f ms: every point is within %.3f of one; %zu points dropped\n", chosen.size(),
+                places->size(), time.count(), sampling.getCoveringRadius(), sampling.getDropped());
     if (argc <= 2) {
         return 0;
     }

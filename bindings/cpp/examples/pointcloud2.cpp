@@ -28,7 +28,7 @@ static PointCloud2 callback(const PointCloud2& scan) {
         const farpoint::MessageReport report =
             farpoint::sample_message(scan, 4096, thin, options, farpoint::Zeros::drop);
         std::printf("%zu of %zu points, within %.3f m; without a return: %zu\n", report.chosen, report.points,
-                    report.covering_radius, report.bad + report.zeros);
+                    report.covering_radius, report.dropped + report.zeros);
     } catch (const farpoint::Error& error) {
         std::fprintf(stderr, "message left out: %s\n", error.what());
     }

@@ -154,12 +154,18 @@ TEST(wrong_arguments) {
     options.algorithm = "no such algorithm";
     CHECK_THROWS(invalid_argument, "no such algorithm", sample(cloud, 5, options));
     options = {};
-    options.device = static_cast<farpoint::Device>(9);
-    CHECK_THROWS(invalid_argument, "9", sample(cloud, 5, options));
     options = {};
     options.device = farpoint::Device::cuda;
     options.device_number = 1000;
     CHECK_THROWS(unavailable, "", sample(cloud, 5, options));
+    options.device = farpoint::Device::cpu;
+    CHECK_THROWS(invalid_argument, "device_number", sample(cloud, 5, options));
+    const auto one_place = farpoint::Points::strided(cloud.front().data(), 50, 3, 0);
+    CHECK_THROWS(invalid_argument, "point_stride is 0", sample(one_place, 5));
+    const auto one_number = farpoint::Points::strided(cloud.front().data(), 50, 3, 12, 0);
+    CHECK_THROWS(invalid_argument, "axis_stride is 0", sample(one_number, 5));
+    CHECK_THROWS(invalid_argument, "dimensions is 0", sample(farpoint::Points(cloud.front().data(), 5, 0), 1));
+    CHECK_THROWS(invalid_argument, "voxels of 1e-12 from 0 along", farpoint::voxel_downsample(cloud, 1e-12));
 }
 
 TEST(progress_and_canceling) {
@@ -185,6 +191,9 @@ TEST(threads_of_the_pool) {
     farpoint::ThreadOptions options;
     options.cpus = {-1};
     CHECK_THROWS(invalid_argument, "cpus has -1", farpoint::start_threads(options));
+    options = {};
+    options.priority = 50;
+    CHECK_THROWS(invalid_argument, "priority is set, which inherited scheduling", farpoint::start_threads(options));
     const auto cloud = clouds::random<float>(30000, 9);
     CHECK(sample(cloud, 2000).size() == 2000);
     CHECK_THROWS(invalid_argument, "has been started", farpoint::start_threads({}));
@@ -209,33 +218,61 @@ TEST(early_ends) {
     }
     options.deadline = std::chrono::seconds(-1);
     CHECK_THROWS(invalid_argument, "deadline", sample(cloud, 20000, options));
-    CHECK_THROWS(invalid_argument, "exact samplers", farpoint::sample_approximate(cloud, farpoint::Random{}, 200, options));
 }
 
-// What a callback throws comes out of the call, and never crosses the C interface.
+struct Mine {
+    int value;
+};
+
+/// Whether a call rethrows what its callback throws, at the first or at a later report.
+template <typename Options, typename Call>
+static bool rethrows(Options options, Call call) {
+    for (const std::size_t threads : {1U, 4U}) {
+        for (const int calls : {1, 3}) {
+            std::atomic<int> called{0};
+            options.threads = threads;
+            options.progress = [&](const farpoint::Progress&) -> bool {
+                return ++called >= calls ? throw Mine{42} : true;
+            };
+            try {
+                call(options);
+                if (called >= calls) {
+                    return false;
+                }
+            } catch (const Mine& mine) {
+                if (mine.value != 42) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+// What a callback throws comes out of the call, and never crosses the C interface. AddressSanitizer and valgrind see
+// that what was found until then is freed.
 TEST(a_callback_that_throws) {
     const auto cloud = clouds::random<float>(30000, 10);
-    struct Mine {
-        int value;
-    };
-    for (const std::size_t threads : {1U, 4U}) {
-        SampleOptions options;
-        options.threads = threads;
-        options.progress = [](const farpoint::Progress& progress) -> bool {
-            if (progress.done > 1000) {
-                throw Mine{42};
-            }
-            return true;
-        };
-        int caught = 0;
-        try {
-            sample(cloud, 20000, options);
-        } catch (const Mine& mine) {
-            caught = mine.value;
-        }
-        CHECK(caught == 42);
-        CHECK(sample(cloud, 10).size() == 10);
+    SampleOptions partial;
+    partial.partial = true;
+    for (const SampleOptions& some : {SampleOptions{}, partial}) {
+        CHECK(rethrows(some, [&](const auto& options) { sample(cloud, 20000, options); }));
     }
+    CHECK(rethrows(farpoint::BatchOptions{}, [&](const auto& options) {
+        farpoint::sample_batch({cloud, cloud}, 2000, options);
+    }));
+    CHECK(rethrows(farpoint::ApproximateOptions{},
+                   [&](const auto& options) { farpoint::sample_approximate(cloud, farpoint::Npdu{}, 2000, options); }));
+    CHECK(
+        rethrows(farpoint::CentroidOptions{}, [&](const auto& options) { farpoint::centroids(cloud, 200, options); }));
+    CHECK(rethrows(farpoint::VoxelOptions{},
+                   [&](const auto& options) { farpoint::voxel_downsample(cloud, 0.1, options); }));
+    CHECK(rethrows(farpoint::MatchOptions{}, [&](const auto& options) { farpoint::nearest(cloud, cloud, options); }));
+    CHECK(rethrows(farpoint::MatchOptions{}, [&](const auto& options) { farpoint::chamfer(cloud, cloud, options); }));
+    CHECK(rethrows(farpoint::SearchOptions{}, [&](const auto& options) { farpoint::knn(cloud, cloud, 2, options); }));
+    CHECK(rethrows(farpoint::SearchOptions{},
+                   [&](const auto& options) { farpoint::within(cloud, cloud, {0.01}, options); }));
+    CHECK(sample(cloud, 10).size() == 10);
 }
 
 TEST(batches) {
@@ -280,6 +317,37 @@ TEST(approximate_samplers) {
         counted += count;
     }
     CHECK(counted == 2000);
+    farpoint::FastPoint from_three;
+    from_three.starts = {3};
+    from_three.algorithm = "tree";
+    CHECK(farpoint::sample_approximate(cloud, from_three, 200).indices()[0] == 3);
+    farpoint::Npdu npdu;
+    npdu.starts = {2000};
+    CHECK_THROWS(invalid_argument, "start index 2000", farpoint::sample_approximate(cloud, npdu, 200));
+    farpoint::ApproximateOptions options;
+    const std::vector<std::size_t> rows = {5, 9};
+    options.rows = rows;
+    CHECK(farpoint::sample_approximate(cloud, farpoint::Random{}, farpoint::all(), options).size() == 2);
+}
+
+// No queries have no results; what has no value for an empty cloud says so.
+TEST(no_queries) {
+    const auto cloud = clouds::random<float>(500, 15);
+    const clouds::Cloud<float> none;
+    const farpoint::Index index(cloud);
+    for (const farpoint::Points& searched :
+         {farpoint::Points(cloud), farpoint::Points(index), farpoint::Points(none)}) {
+        CHECK(farpoint::nearest(none, searched).size() == 0);
+        CHECK(farpoint::knn(none, searched, 4).indices().empty());
+        CHECK(farpoint::ball_query(none, searched, {0.5}, 4).counts().empty());
+        const auto within = farpoint::within(none, searched, {0.5});
+        CHECK(within.size() == 0 && within.offsets()[0] == 0 && within.indices().empty());
+    }
+    const auto near = farpoint::knn(none, cloud, 4);
+    CHECK(near.backward<float>(none, cloud, {}).second<float>().size() == 1500);
+    CHECK_THROWS(invalid_argument, "the first cloud: the cloud has no", farpoint::chamfer(none, cloud));
+    CHECK_THROWS(invalid_argument, "the second cloud: the cloud has no", farpoint::knn(cloud, none, 4));
+    CHECK(farpoint::voxel_downsample(none, 0.1).size() == 0 && farpoint::order(none).size() == 0);
 }
 
 TEST(nearest_and_chamfer) {
@@ -372,24 +440,61 @@ TEST(an_index) {
 
     const auto floats = clouds::random<float>(20, 21);
     CHECK_THROWS(invalid_argument, "type double, expected float", farpoint::knn(floats, index, 2));
-    CHECK_THROWS(invalid_argument, "an index that is NULL", farpoint::knn(asking, first, 2));
+    CHECK_THROWS(invalid_argument, "an index that is not there", farpoint::knn(asking, first, 2));
     const std::vector<std::array<float, 3>> nothing;
     CHECK_THROWS(invalid_argument, "", (void)farpoint::Index(nothing));
     auto holed = cloud;
     holed[7][0] = std::numeric_limits<double>::quiet_NaN();
     CHECK_THROWS(non_finite, "7", (void)farpoint::Index(holed));
-    farpoint::RunOptions options;
+    farpoint::IndexOptions options;
     options.non_finite = farpoint::NonFinite::skip;
     CHECK(farpoint::Index(holed, options).dropped() == 1);
     static_assert(!std::is_convertible_v<farpoint::Index, farpoint::Points>, "temporaries are refused");
     static_assert(std::is_convertible_v<const farpoint::Index&, farpoint::Points>);
 }
 
+// A bit for each member that not all structures of options have.
+#define MEMBER(name, bit)                  \
+    constexpr unsigned name##_ = bit;      \
+    template <typename T, typename = void> \
+    constexpr unsigned has_##name = 0;     \
+    template <typename T>                  \
+    constexpr unsigned has_##name<T, std::void_t<decltype(std::declval<T&>().name)>> = name##_;
+MEMBER(device, 1U)
+MEMBER(non_finite, 2U)
+MEMBER(progress, 4U)
+MEMBER(starts, 8U)
+MEMBER(algorithm, 16U)
+MEMBER(deadline, 32U)
+MEMBER(rows, 64U)
+MEMBER(norm, 128U)
+MEMBER(exclude_self, 256U)
+MEMBER(reduce, 512U)
+template <typename T>
+constexpr unsigned members = has_device<T> + has_non_finite<T> + has_progress<T> + has_starts<T> + has_algorithm<T> +
+                             has_deadline<T> + has_rows<T> + has_norm<T> + has_exclude_self<T> + has_reduce<T>;
+template <typename A, typename... B>
+constexpr bool is_no_other = ((std::is_same_v<A, B> || !std::is_convertible_v<const A&, const B&>)&&...);
+template <typename... T>
+constexpr bool are_unrelated = (is_no_other<T, T...> && ...);
+
 TEST(options_that_do_not_apply) {
-    static_assert(!std::is_convertible_v<SampleOptions, farpoint::SearchOptions>);
-    static_assert(!std::is_convertible_v<SampleOptions, farpoint::MatchOptions>);
-    static_assert(!std::is_convertible_v<farpoint::SearchOptions, SampleOptions>);
-    static_assert(!std::is_convertible_v<farpoint::RunOptions, SampleOptions>);
+    constexpr unsigned run = device_ + non_finite_ + progress_;
+    static_assert(members<farpoint::MeasureOptions> == 0 && members<farpoint::GradientOptions> == device_);
+    static_assert(members<farpoint::IndexOptions> == non_finite_);
+    static_assert(members<farpoint::BatchOptions> == run + starts_ + algorithm_ + rows_);
+    static_assert(members<SampleOptions> == members<farpoint::BatchOptions> + deadline_);
+    static_assert(members<farpoint::ApproximateOptions> == run + rows_);
+    static_assert(members<farpoint::CentroidOptions> == non_finite_ + progress_ + rows_);
+    static_assert(members<farpoint::VoxelOptions> == non_finite_ + progress_ + rows_ + reduce_);
+    static_assert(members<farpoint::MatchOptions> == run + norm_);
+    static_assert(members<farpoint::SearchOptions> == run + norm_ + exclude_self_);
+    static_assert(members<farpoint::Grid> == 0 && members<farpoint::Npdu> == starts_);
+    static_assert(members<farpoint::FastPoint> == starts_ + algorithm_);
+    static_assert(
+        are_unrelated<farpoint::MeasureOptions, farpoint::GradientOptions, farpoint::IndexOptions,
+                      farpoint::BatchOptions, SampleOptions, farpoint::ApproximateOptions, farpoint::CentroidOptions,
+                      farpoint::VoxelOptions, farpoint::MatchOptions, farpoint::SearchOptions>);
     static_assert(!std::is_convertible_v<decltype(farpoint::cell(0.1)), farpoint::Amount>);
     static_assert(!std::is_convertible_v<decltype(farpoint::spacing(0.1)), farpoint::ApproximateAmount>);
     static_assert(std::is_convertible_v<decltype(farpoint::all()), farpoint::ApproximateAmount>);

@@ -72,7 +72,7 @@ TEST(the_samples_of_pcl) {
         Ours ours;
         Theirs theirs;
         CHECK(filtered(ours, cloud, 500, seed) == filtered(theirs, cloud, 500, seed));
-        CHECK(ours.getSample() == 500 && ours.getSeed() == seed && ours.getLeftOut() == 0);
+        CHECK(ours.getSample() == 500 && ours.getSeed() == seed && ours.getDropped() == 0);
     }
 }
 
@@ -195,7 +195,7 @@ TEST(points_that_are_not_finite) {
     for (unsigned seed = 0; seed < 20; ++seed) {
         Ours ours(true);
         const auto found = filtered(ours, cloud, 300, seed);
-        CHECK(found.size() == 266 && ours.getLeftOut() == 134 && ours.getRemovedIndices()->size() == 134);
+        CHECK(found.size() == 266 && ours.getDropped() == 134 && ours.getRemovedIndices()->size() == 134);
         for (const int row : found) {
             CHECK(non_finite.count(row) == 0);
         }
@@ -211,7 +211,7 @@ TEST(points_that_are_not_finite) {
     CHECK(std::any_of(their.begin(), their.end(), [&](int row) { return non_finite.count(row) != 0; }));
     const auto all_bad = cloud_of(clouds::Cloud<float>(5, {NAN, 0.0F, 0.0F}));
     Ours ours;
-    CHECK(filtered(ours, all_bad, 3, 1).empty() && ours.getLeftOut() == 5);
+    CHECK(filtered(ours, all_bad, 3, 1).empty() && ours.getDropped() == 5);
 }
 
 TEST(organized_clouds) {

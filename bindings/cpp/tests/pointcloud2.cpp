@@ -88,7 +88,7 @@ TEST(every_layout) {
             const auto in = messages::make<Message>(cloud, driver);
             Message out;
             const auto report = sample_message(in, 120, out, {}, zeros);
-            CHECK(report.points == 600 && report.bad == 2 && report.chosen == 120);
+            CHECK(report.points == 600 && report.dropped == 2 && report.chosen == 120);
             CHECK(report.zeros == 598 - rows.size());
             CHECK(out.height == 1 && out.width == 120 && out.row_step == 120 * driver.point_step && out.is_dense);
             CHECK(out.header.frame_id == "lidar" && out.fields.size() == 3 && out.point_step == in.point_step);
@@ -186,8 +186,18 @@ TEST(starts) {
         CHECK(record_of(out, 0, 0) == record_of(in, 599, in.row_step) &&
               record_of(out, 1, 0) == record_of(in, 31, in.row_step));
         options.starts = {600};
-        CHECK_THROWS(invalid_argument, "600", sample_message(in, 10, out, options));
+        CHECK_THROWS(invalid_argument, "start index 600 is outside the cloud of 600 points",
+                     sample_message(in, 10, out, options));
+        options.starts = {599, 599};
+        CHECK_THROWS(invalid_argument, "start index 599 is given twice", sample_message(in, 10, out, options));
+        auto holed = in;
+        const float nan = std::numeric_limits<float>::quiet_NaN();
+        std::memcpy(holed.data.data() + 19 * in.row_step + 29 * 16, &nan, 4);
+        options.starts = {599};
+        CHECK_THROWS(invalid_argument, "start index 599 is not one of", sample_message(holed, 10, out, options));
         static_assert(!std::is_convertible_v<farpoint::SampleOptions, farpoint::MessageOptions>, "no rows, no mask");
+        static_assert(!std::is_base_of_v<farpoint::NonFiniteOptions, farpoint::MessageOptions>, "always dropped");
+        static_assert(!std::is_base_of_v<farpoint::NonFiniteOptions, farpoint::MessageVoxelOptions>);
     }
 }
 
@@ -300,7 +310,7 @@ TEST(voxels_of_a_message) {
             }
             Message out;
             const auto report = farpoint::voxel_message(in, {2.0, 2.0, 1.0}, out, {}, Zeros::drop);
-            CHECK(report.points == 600 && report.bad == 1 && report.chosen == voxels.size() && report.zeros >= 1);
+            CHECK(report.points == 600 && report.dropped == 1 && report.chosen == voxels.size() && report.zeros >= 1);
             CHECK(out.width == voxels.size() && out.height == 1 && out.is_dense && out.row_step == 48 * out.width);
             CHECK(out.fields.size() == 9 && static_cast<bool>(out.is_bigendian) == big);
             CHECK(out.header.frame_id == "lidar");

@@ -3,10 +3,12 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
-    PyRuntimeError, PyValueError,
+    PyRuntimeError, PyUserWarning, PyValueError,
 };
-use pyo3::{PyErr, PyResult};
+use pyo3::{PyErr, PyResult, Python};
+use std::ffi::CString;
 use std::io;
+use std::path::Path;
 
 create_exception!(
     farpoint,
@@ -76,16 +78,47 @@ pub(crate) fn cuda(error: farpoint_cuda::Error, about: &str) -> PyErr {
     }
 }
 
+/// Returns a message of the library with its options as arguments of Python.
+pub(crate) fn spelled(message: impl ToString) -> String {
+    farpoint_io::spelled(&message.to_string(), |name, value| {
+        let name = if name == "input_format" { "format" } else { name };
+        match value.starts_with(|first: char| first.is_ascii_lowercase()) {
+            true => format!("{name}=\"{value}\""),
+            false => format!("{name}={value}"),
+        }
+    })
+}
+
+/// Passes a warning on to Python's filters, as of the caller of the function that called the module.
+pub(crate) fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    let text = CString::new(text.replace('\0', " "))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)
+}
+
+/// Passes the library's warnings about a file on, and returns them.
+pub(crate) fn passed_on(
+    py: Python<'_>,
+    path: &Path,
+    warnings: impl IntoIterator<Item = impl ToString>,
+) -> PyResult<Vec<String>> {
+    let warnings: Vec<String> = warnings.into_iter().map(spelled).collect();
+    for text in &warnings {
+        warn(py, &format!("{}: {text}", path.display()))?;
+    }
+    Ok(warnings)
+}
+
 /// Converts an error of a file.
 pub(crate) fn file(error: farpoint_io::Error) -> PyErr {
     use farpoint_io::Error;
+    let text = spelled(&error);
     match &error {
         Error::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-            PyFileNotFoundError::new_err(error.to_string())
+            PyFileNotFoundError::new_err(text)
         }
-        Error::Read { .. } | Error::Write { .. } => PyOSError::new_err(error.to_string()),
-        Error::TooLarge { .. } => PyMemoryError::new_err(error.to_string()),
-        Error::RowOutOfRange { .. } => PyIndexError::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string()),
+        Error::Read { .. } | Error::Write { .. } => PyOSError::new_err(text),
+        Error::TooLarge { .. } => PyMemoryError::new_err(text),
+        Error::RowOutOfRange { .. } => PyIndexError::new_err(text),
+        _ => PyValueError::new_err(text),
     }
 }

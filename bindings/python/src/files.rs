@@ -1,6 +1,6 @@
 //! Reading and writing point cloud files.
 
-use crate::error::file as failed;
+use crate::error::{file as failed, passed_on, spelled};
 use crate::watch::without_gil;
 use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, Format, Precision, ReadOptions, TextStyle, WriteOptions,
@@ -92,7 +92,7 @@ fn read(
     let reading = TextReading::of(&path, xyz.clone());
     let options = options(format, columns, xyz)?;
     let cloud = without_gil(py, || farpoint_io::read(&path, &options)).map_err(failed)?;
-    File::read(cloud, reading)
+    File::read(py, &path, cloud, reading)
 }
 
 /// Like `read`, from the bytes of a file of this name.
@@ -109,7 +109,7 @@ fn read_bytes(
     let options = options(format, columns, xyz)?;
     let cloud =
         without_gil(py, || farpoint_io::read_bytes(bytes, name, &options)).map_err(failed)?;
-    File::read(cloud, reading)
+    File::read(py, name.as_ref(), cloud, reading)
 }
 
 /// Restores the file of a `dump`.
@@ -237,7 +237,8 @@ impl File {
     ) -> PyResult<Vec<String>> {
         let rows = self.rows(rows)?;
         let options = writing(format, encoding, precision)?.scale(scale);
-        without_gil(py, || farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
+        let write = || farpoint_io::write(&path, &self.cloud, &rows, &options);
+        passed_on(py, &path, without_gil(py, write).map_err(failed)?)
     }
 
     /// Returns rows with all that [`restore`] needs, and the columns that were added.
@@ -291,20 +292,24 @@ impl File {
         Self { cloud, description_and_warnings: None, reading: TextReading::default() }
     }
 
-    /// Wraps a cloud from a file, for whose format the options make sense.
-    fn read(cloud: Cloud, reading: TextReading) -> PyResult<Self> {
+    /// Wraps a cloud from a file, for whose format the options make sense, and passes its warnings on.
+    fn read(py: Python<'_>, path: &Path, cloud: Cloud, reading: TextReading) -> PyResult<Self> {
         let format = cloud.format().filter(|f| !matches!(f, Format::Text | Format::Raw));
         match (format, &reading.xyz) {
             (Some(format), Some(_)) => Err(PyValueError::new_err(format!(
                 "xyz is not for {format}, which names x, y and z itself; remove it"
             ))),
-            _ => Ok(Self { cloud, description_and_warnings: None, reading }),
+            _ => {
+                passed_on(py, path, cloud.warnings())?;
+                Ok(Self { cloud, description_and_warnings: None, reading })
+            }
         }
     }
 
     /// Returns description and warnings.
     fn description_and_warnings(&self) -> (String, Vec<String>) {
-        let from_cloud = || (self.cloud.description(), self.cloud.warnings().to_vec());
+        let warnings = || self.cloud.warnings().iter().map(spelled).collect();
+        let from_cloud = || (self.cloud.description(), warnings());
         self.description_and_warnings.clone().unwrap_or_else(from_cloud)
     }
 

@@ -1,12 +1,12 @@
 //! Files through the disk, with limited memory: sampling, and writing of rows that were chosen elsewhere.
 
-use crate::error::room;
+use crate::error::{passed_on, room, spelled};
 use crate::files;
 use crate::watch::without_gil;
 use farpoint::backend::{memory, spawned};
 use farpoint_io::Merged;
 use farpoint_pipeline::disk::Error;
-use farpoint_pipeline::{Done, Files, Request, Watch, answer};
+use farpoint_pipeline::{Done, Files, Kind, Request, Watch, answer};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -40,7 +40,7 @@ fn write_rows(
         files::writing(to.as_deref(), encoding.as_deref(), precision.as_deref())?.scale(scale);
     let rows = rows.as_slice()?.iter().map(|&row| row as u64);
     let rows = room(|| memory::collected(rows))?;
-    until_signal(py, |going_on| {
+    let warnings = until_signal(py, |going_on| {
         let mut warnings = Vec::new();
         let reader = match &paths[..] {
             [path] => farpoint_pipeline::disk::open(path, &reading, memory)?,
@@ -53,7 +53,8 @@ fn write_rows(
         let to = (output.as_path(), &writing);
         warnings.extend(farpoint_pipeline::disk::write_rows(&reader, &rows, memory, to, going_on)?);
         Ok(warnings)
-    })
+    })?;
+    passed_on(py, &output, warnings)
 }
 
 /// Works in another thread while this one checks signals: an exception of a handler stops the work, whose callback then
@@ -97,11 +98,9 @@ fn until_signal<T: Send>(
 fn exception_of(error: Error) -> PyErr {
     match error {
         Error::File(error) => crate::error::file(error),
-        Error::Spool { .. } => PyOSError::new_err(error.to_string()),
-        Error::Job(farpoint::Error::OutOfMemory { .. }) => {
-            PyMemoryError::new_err(error.to_string())
-        }
-        _ => PyValueError::new_err(error.to_string()),
+        Error::Spool { .. } => PyOSError::new_err(spelled(error)),
+        Error::Job(farpoint::Error::OutOfMemory { .. }) => PyMemoryError::new_err(spelled(error)),
+        _ => PyValueError::new_err(spelled(error)),
     }
 }
 
@@ -117,25 +116,45 @@ pub(crate) fn sample(
     memory: u64,
 ) -> PyResult<String> {
     let begin = Instant::now();
-    let signals = SignalCheck(Mutex::new((begin, None)));
+    let signals = SignalCheck { check: Mutex::new((begin, None)), warnings: Mutex::default() };
     let inputs = [input];
     let files = Files { inputs: &inputs, merge: false, output: Some(output), indices: None };
     let result = without_gil(py, || request.through_disk(files, memory)?.run(&signals));
-    if let Some(exception) = signals.0.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
+    if let Some(exception) = signals.check.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
         return Err(exception);
     }
+    let warnings = signals.warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
     let outcome = result.map_err(|error| error.to_string());
     let outcome = outcome.and_then(|completed| Done::of(&completed, output));
-    Ok(answer(begin.elapsed().as_secs_f64(), &outcome))
+    Ok(line(begin.elapsed().as_secs_f64(), outcome.map(|done| Done { warnings, ..done })))
 }
 
-/// Checks signals now and then: the time of the last check, and the exception of a handler. The
-/// thread that checks is the first one of the workers.
-struct SignalCheck(Mutex<(Instant, Option<PyErr>)>);
+/// Formats the result for a file as a line for another process, with options as arguments of Python.
+pub(crate) fn line(seconds: f64, result: Result<Done, String>) -> String {
+    let result = result.map_err(spelled).map(|done| {
+        let warnings = done.warnings.iter().map(spelled).collect();
+        Done { warnings, ..done }
+    });
+    answer(seconds, &result)
+}
+
+/// Checks signals now and then, and keeps warnings.
+struct SignalCheck {
+    /// The time of the last check, and the exception of a handler. The thread that checks is the first one of the
+    /// workers.
+    check: Mutex<(Instant, Option<PyErr>)>,
+    warnings: Mutex<Vec<String>>,
+}
 
 impl Watch for SignalCheck {
+    fn report(&self, kind: Kind, text: &str) {
+        if kind == Kind::Warning {
+            self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+        }
+    }
+
     fn should_continue(&self) -> bool {
-        let mut check = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut check = self.check.lock().unwrap_or_else(PoisonError::into_inner);
         let (last_check, exception) = &mut *check;
         if last_check.elapsed() >= SIGNAL_INTERVAL {
             *last_check = Instant::now();

@@ -1,15 +1,17 @@
 //! Many files: the manifest of a run, and the processing of a single file in Python's worker processes.
 
+use crate::error::{spelled, warn};
 use crate::files::{options as reading, writing};
 use crate::limited;
 use crate::watch::without_gil;
 use farpoint::{Algorithm, Start};
 use farpoint_pipeline::{
     Batch, Cards, Choice, DeviceOptions, Executor, Length, Limits, Method, Notes, Request, Rows,
-    SampleSize, Stop, answer, expand, plan, read_answer,
+    SampleSize, Stop, expand, plan, read_answer,
 };
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -22,8 +24,8 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 fn failed(error: farpoint_pipeline::Error) -> PyErr {
     match error {
-        farpoint_pipeline::Error::System { .. } => PyOSError::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string()),
+        farpoint_pipeline::Error::System { .. } => PyOSError::new_err(spelled(error)),
+        _ => PyValueError::new_err(spelled(error)),
     }
 }
 
@@ -113,7 +115,7 @@ impl FileWorker {
         without_gil(py, || {
             let stop = Stop::new(&not_cancelled, limit);
             let result = self.executor.sample(&input, &output, &stop, &mut Notes::default());
-            answer(stop.seconds(), &result)
+            limited::line(stop.seconds(), result)
         })
     }
 
@@ -159,11 +161,16 @@ impl FileBatch {
         digest: &str,
         force: bool,
     ) -> PyResult<Self> {
+        let notes = Mutex::new(Notes::default());
         let open = || {
-            let inputs = expand(&paths, recursive, Some(&out))?;
+            let inputs = expand(&paths, recursive, Some(&out), &notes)?;
             Batch::open(plan(inputs, &out, extension)?, &out, digest, force)
         };
-        without_gil(py, open).map(|batch| Self(Mutex::new(Some(batch)))).map_err(failed)
+        let batch = without_gil(py, open).map_err(failed)?;
+        for (_, text) in notes.into_inner().unwrap_or_else(PoisonError::into_inner).iter() {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 3)?;
+        }
+        Ok(Self(Mutex::new(Some(batch))))
     }
 
     /// Returns the files that need work, in order: number, input, output, true if it may have ended a process, and
@@ -183,10 +190,15 @@ impl FileBatch {
         self.with(|batch| batch.begin(k).map_err(failed))
     }
 
-    /// Writes the row of a file from the line of its worker; false if it is no such line.
-    fn finish(&self, k: usize, line: &str) -> PyResult<bool> {
-        let Some((seconds, result)) = read_answer(line) else { return Ok(false) };
-        self.with(|batch| batch.finish(k, seconds, result).map(|_| true).map_err(failed))
+    /// Writes the row of a file from the line of its worker, and passes its warnings on; returns whether it failed, or
+    /// `None` if it is no such line.
+    fn finish(&self, py: Python<'_>, k: usize, line: &str) -> PyResult<Option<bool>> {
+        let Some((seconds, result)) = read_answer(line) else { return Ok(None) };
+        let warnings = result.as_ref().map_or(Vec::new(), |done| done.warnings.clone());
+        let has_failed = result.is_err();
+        self.with(|batch| batch.finish(k, seconds, result).map_err(failed))?;
+        warnings.iter().try_for_each(|text| warn(py, text))?;
+        Ok(Some(has_failed))
     }
 
     /// Writes the row of a file whose process was killed.
@@ -213,7 +225,7 @@ fn plain(row: farpoint_pipeline::Row) -> PlainRow {
             let (points, samples) = (Some(done.points), Some(done.samples));
             (row.input, row.output, points, samples, Some(done.radius), row.seconds, None)
         }
-        Err(error) => (row.input, row.output, None, None, None, row.seconds, Some(error)),
+        Err(error) => (row.input, row.output, None, None, None, row.seconds, Some(spelled(error))),
     }
 }
 

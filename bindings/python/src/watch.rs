@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Time between updates of the bar and checks of signals.
-const INTERVAL: Duration = Duration::from_millis(100);
+pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Steps of the direct loop from which a run can be stopped by Ctrl-C.
 const LONG: usize = 1 << 31;

@@ -42,12 +42,25 @@ def test_selected_rows_and_starts_come_first() -> None:
 
 
 @pytest.mark.parametrize(("deadline", "error", "match"), [
-    (0.0, ValueError, "above 0"), (-1, ValueError, "-1"), (float("nan"), ValueError, "NaN"), ("soon", TypeError, "soon"),
-    (float("inf"), ValueError, "inf"),
+    (float("nan"), ValueError, "NaN"), ("soon", TypeError, "soon"), (float("inf"), ValueError, "inf"),
+    (True, TypeError, "deadline must be a number"),
 ])
 def test_invalid_deadlines_are_refused(deadline: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         farpoint.sample(POINTS, 5, deadline=deadline)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+@pytest.mark.parametrize("deadline", [0, 0.0, -1, -0.5, float("-inf")])
+def test_a_deadline_that_has_passed_leaves_the_start(kind: str, deadline: Any) -> None:
+    early = farpoint.sample(_as(kind, POINTS), 30_000, start=7, deadline=deadline)
+    assert early.tolist() == [7]
+
+
+def test_a_deadline_is_refused_beside_out_whatever_time_there_is() -> None:
+    for deadline in (0, 1e-9, 1e6):
+        with pytest.raises(ValueError, match="deadline= cannot be combined with out=.* remove out="):
+            farpoint.sample(POINTS, 5, deadline=deadline, out=np.empty(5, np.int64))
 
 
 def test_deadlines_are_for_single_clouds() -> None:

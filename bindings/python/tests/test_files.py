@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -146,11 +147,20 @@ def test_pts_is_what_others_read(tmp_path):
 
 def test_precision_and_scale(tmp_path):
     points = cloud(dtype=np.float64) + [600_000, 5_000_000, 100]
-    [warning] = farpoint.write(tmp_path / "a.pcd", points)
-    assert "offset" in warning
-    assert farpoint.read(tmp_path / "a.pcd").points.dtype == np.float32
+    with pytest.warns(UserWarning, match=r"a\.pcd: .* float64.* precision=\"single\"") as caught:
+        [warning] = farpoint.write(tmp_path / "a.pcd", points)
+    assert str(caught[0].message).endswith(warning) and caught[0].filename == __file__
+    np.testing.assert_array_equal(farpoint.read(tmp_path / "a.pcd").points, points)
+    with pytest.warns(UserWarning, match=r"s\.pcd: the offset .*precision=\"double\""):
+        [warning] = farpoint.write(tmp_path / "s.pcd", points, precision="single")
+    assert "offset 600000 5000000 100" in warning
+    assert farpoint.read(tmp_path / "s.pcd").points.dtype == np.float32
+    with pytest.warns(UserWarning, match=r"a\.bin: the offset 600000 5000000 100 "):
+        farpoint.write(tmp_path / "a.bin", points)
     assert farpoint.write(tmp_path / "b.pcd", points, precision="double") == []
     np.testing.assert_array_equal(farpoint.read(tmp_path / "b.pcd").points, points)
+    assert farpoint.write(tmp_path / "c.pcd", cloud(dtype=np.float64)) == []
+    assert farpoint.read(tmp_path / "c.pcd").points.dtype == np.float32
     farpoint.write(tmp_path / "a.las", points, scale=0.25)
     las = farpoint.read(tmp_path / "a.las")
     assert las.scale == (0.25, 0.25, 0.25) and las.crs is None
@@ -158,6 +168,20 @@ def test_precision_and_scale(tmp_path):
     assert farpoint.read(tmp_path / "a.pcd").scale is None
     with pytest.raises(ValueError, match="unknown precision 'half'"):
         farpoint.write(tmp_path / "a.ply", points, precision="half")
+
+
+def test_warnings_of_reading_are_passed_on(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("longitude,latitude,height\n8.5,47.3,400\n8.51,47.31,410\n")
+    for progress in (False, True):
+        with pytest.warns(UserWarning, match=r"a\.csv: .*degrees") as caught:
+            read = farpoint.read(path, progress=progress)
+        assert str(caught[0].message).endswith(read.warnings[0]) and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pickle.loads(pickle.dumps(read)).warnings == read.warnings
+        with pytest.raises(UserWarning, match="degrees"):
+            farpoint.read(path)
 
 
 def same_cloud(actual, expected, folder, name):

@@ -137,7 +137,8 @@ def test_empty_clouds(cuda, filled):
         farpoint.chamfer(x, y[:, :0])
     for on in (x, x.cpu()):
         with pytest.raises(ValueError, match="cloud 1 of the batch: .*no usable point"):
-            farpoint.nearest(on, y.to(on.device), x_lengths=[60, 0])
+            farpoint.nearest(on, y.to(on.device), y_lengths=[40, 0])
+        assert farpoint.nearest(on, y.to(on.device), x_lengths=[60, 0]).indices[1].eq(-1).all()
     lengths = cuda.tensor([40, 0], device="cuda")
     distances, indices = farpoint.nearest(x, y, y_lengths=lengths)
     same(indices[0], farpoint.nearest(x[0].cpu(), y[0].cpu()).indices.numpy())

@@ -107,7 +107,7 @@ def test_errors_have_the_shape_that_was_passed(of):
         with refused(ValueError, "the second cloud: the cloud has no usable point", r"\(4, 3\)") as error:
             call(of(X), of(Y[:0])) if call is not calls[5] else farpoint.Index(of(Y[:0])).knn(of(X), 2)
         assert "(1, " not in str(error.value) and "batch" not in str(error.value)
-    for call in calls[:3]:
+    for call in (*calls[1:3], lambda x, y: farpoint.chamfer(x, y, one_sided=True)):
         with refused(ValueError, "the first cloud: the cloud has no usable point", r"\(0, 3\)"):
             call(of(X[:0]), of(Y))
 
@@ -165,6 +165,19 @@ def test_offsets_of_one_side(of):
         farpoint.knn(x, y, 3, x_offsets=[0, 4], y_offsets=[0, 5], x_lengths=[4])
     with refused(ValueError, "2 clouds .* 1"):
         farpoint.knn(x, y, 3, x_offsets=[0, 2, 4], y_offsets=[0, 5])
+
+
+@pytest.mark.parametrize("shapes", [((0, 3), (5, 3)), ((0, 3), (0, 3)), ((2, 0, 3), (2, 5, 3)), ((2, 0, 3), (2, 0, 3))])
+def test_no_queries_have_no_results(of, shapes):
+    x, y = (of(np.zeros(shape)) for shape in shapes)
+    rows = shapes[0][:-1]
+    assert farpoint.nearest(x, y).indices.shape == rows
+    assert farpoint.knn(x, y, 2).indices.shape == (*rows, 2)
+    assert farpoint.ball_query(x, y, 1.0, 2).indices.shape == (*rows, 2)
+    assert farpoint.within(x, y, 1.0).indices.shape == (0,)
+    if len(rows) == 1 and shapes[1][0]:
+        index = farpoint.Index(y)
+        assert index.knn(x, 2).indices.shape == (0, 2) and index.nearest(x).indices.shape == (0,)
 
 
 def test_nobody_to_be_found(of):

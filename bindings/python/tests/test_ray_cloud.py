@@ -72,7 +72,7 @@ def test_rows_with_nan():
         farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1)
     compare(points, tiles=2, ratio=0.2, non_finite="skip")
     compare(points, tiles=1, count=100, seed=3, non_finite="skip")
-    with pytest.raises(ValueError, match="start 3 has NaN"):
+    with pytest.raises(ValueError, match="start index 3 names a row with NaN"):
         farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1, start=3, non_finite="skip")
 
 

@@ -154,7 +154,7 @@ impl farpoint_points {
     fn check_strides(&self) -> Result<(), Failure> {
         let missing = |member: &str, number: &str| {
             let text = "so that all would be the same number; set the bytes from one to the next";
-            Err(invalid(format!("{member} is 0 with {number}, {text}, or use farpoint_dense()")))
+            Err(invalid(format!("{member} is 0 with {number}, {text}")))
         };
         if self.count > 1 && self.point_stride == 0 {
             return missing("point_stride", &format!("{} points", self.count));
@@ -172,7 +172,7 @@ impl farpoint_points {
     pub(crate) fn precision(&self) -> Result<Precision, Failure> {
         if self.dimensions == 0 {
             return Err(invalid(
-                "points with no coordinates: dimensions is 0, as in a structure that is not filled in, or in the points of an index that is NULL",
+                "points with no coordinates: dimensions is 0, as in a structure that is not filled in, or in the points of an index that is not there",
             ));
         }
         Precision::of(self.scalar)

@@ -48,9 +48,7 @@ impl Run {
         match &self.place {
             Place::Cpu(cpu) => Ok(*cpu),
             #[cfg(feature = "cuda")]
-            Place::Gpu(_) => {
-                Err(invalid(format!("{what} on the CPU only; set device to FARPOINT_CPU (0)")))
-            }
+            Place::Gpu(_) => Err(invalid(format!("{what} on the CPU only; set device to the CPU"))),
         }
     }
 
@@ -91,7 +89,9 @@ pub(crate) fn gpu(number: i32) -> Result<farpoint_cuda::Gpu, Failure> {
 /// Returns the error of a library without CUDA.
 #[cfg(not(feature = "cuda"))]
 pub(crate) fn without_cuda() -> Failure {
-    unavailable("this library was built without CUDA; build it with the feature cuda")
+    unavailable(
+        "this library was built without CUDA; build it with the feature cuda, or CMake's option for CUDA",
+    )
 }
 
 /// Type of the coordinates.

@@ -276,7 +276,7 @@ fn what_is_wrong_is_said() {
     refused(flat, index.points(), "coordinates");
     // SAFETY: NULL is allowed.
     let none = unsafe { farpoint_index_points(ptr::null()) };
-    refused(points, none, "of an index that is NULL");
+    refused(points, none, "of an index that is not there");
     refused(points, farpoint_points { count: 59, ..index.points() }, "has 60 points of 3");
     let other = farpoint_points { scalar: MaybeUninit::new(FARPOINT_FLOAT64), ..index.points() };
     refused(double, other, "leave what farpoint_index_points() returns as it is");

@@ -36,7 +36,10 @@ use crate::messages::Verbosity;
 use crate::picture::Up;
 use clap::{ArgGroup, Parser, Subcommand};
 use farpoint::Level;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// A file with the option that names it, if it is set.
+pub(crate) type Named<'a> = (&'static str, Option<&'a Path>);
 
 /// Exact farthest point sampling of point clouds.
 #[derive(Debug, Parser)]
@@ -183,13 +186,13 @@ pub(crate) struct AmountArgs {
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub(crate) ratio: Option<Ratio>,
     /// Choose points until every point is within this distance of a chosen one: 0.05, in the unit of
-    /// the file, or 5cm (also mm, m, km, ft, in). Files without a unit are assumed to be in
+    /// the file, or 5cm (also mm, m, km, ft, usft, in). Files without a unit are assumed to be in
     /// meters.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) spacing: Option<Length>,
-    /// grid only: one point per occupied cell of this size: 0.2 or 20cm, or 0.2,0.2,0.1 for cells of another height.
-    /// Cells are counted from 0, so that clouds share them.
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    /// One point per occupied cell of this size, by --algorithm grid: 0.2 or 20cm, or 0.2,0.2,0.1 for cells of another
+    /// height. Cells are counted from 0, so that clouds share them.
+    #[arg(long, visible_alias = "voxel", value_name = "G", allow_negative_numbers = true)]
     pub(crate) cell: Option<CellSize>,
 }
 

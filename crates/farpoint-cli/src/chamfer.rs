@@ -29,16 +29,12 @@ pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
     }
     files(args)?;
     let (mut cloud, outcome, read, unit) = compare_files(args, &args.a, &args.b)?;
+    let table = as_table(args, &outcome, read, Unit::of(&cloud));
     if let Some(path) = &args.per_point {
         let scale = args.writing.scale.map(|scale| scale.in_units_of(unit));
         write(path, &mut cloud, &outcome, args, &args.writing.options(scale))?;
     }
-    report::print(
-        &args.report,
-        as_json(args, [&args.a, &args.b], &outcome, read),
-        &as_table(args, &outcome, read),
-        false,
-    )
+    report::print(&args.report, as_json(args, [&args.a, &args.b], &outcome, read), &table, false)
 }
 
 /// Compares two files; returns the seconds of reading too.
@@ -53,6 +49,7 @@ fn compare_files(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Out
     let reading = args.reading.options()?;
     let (cloud, read_a) = input::read(a, &reading)?;
     let (other, read_b) = input::read(b, &reading)?;
+    input::compare_units([(&cloud, a), (&other, b)]);
     let lengths = [("--threshold", args.threshold), ("--scale", args.writing.scale)];
     let unit = input::unit(&cloud, a, &lengths)?;
     let threshold = args.threshold.map(|length| length.in_units_of(unit));
@@ -89,17 +86,17 @@ fn check(args: &args::Chamfer) -> Result<()> {
 fn files(args: &args::Chamfer) -> Result<()> {
     let stdin = Path::new("-");
     ensure!(!args.search.recursive, "--recursive requires two folders; remove it otherwise");
-    check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
-    let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
-    let name = path.display();
+    let inputs = [args.a.as_path(), &args.b];
+    let Some(path) = &args.per_point else {
+        check::outputs(&args.report, &[], &inputs, &[])?;
+        return check::unused(&args.writing, "--per-point");
+    };
     ensure!(path != stdin, "--per-point -: a picture goes beside it; use the name of a file");
-    check::cloud(path, &[&args.a, &args.b], &args.writing)?;
+    check::cloud(path, &inputs, &args.writing)?;
     let picture = picture_of(path);
-    ensure!(
-        picture != args.a && picture != args.b,
-        "--per-point {name}: the picture would overwrite an input; use another name"
-    );
-    Ok(())
+    let own =
+        [("--per-point", Some(path.as_path())), ("the picture of --per-point", Some(&picture))];
+    check::outputs(&args.report, &own, &inputs, &[args.writing.file()])
 }
 
 /// Reported part of a [`Chamfer`] of either precision.
@@ -275,7 +272,8 @@ fn as_json(
     })
 }
 
-fn as_table(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> String {
+fn as_table(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64, unit: Unit) -> String {
+    let length = |value: f64| unit.of_number(number(value));
     let sides = |cell: &dyn Fn(&Side) -> String| outcome.sides.each_ref().map(cell);
     let row = |name: &str, [a, b]: [String; 2]| vec![name.to_owned(), a, b];
     let mut rows = vec![
@@ -284,18 +282,18 @@ fn as_table(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> Strin
         row("points", sides(&|side| count(side.points))),
         row("left out", sides(&|side| count(side.dropped))),
         row("mean squared", sides(&|side| number(side.mean_squared))),
-        row("mean", sides(&|side| number(side.mean))),
-        row("max", sides(&|side| number(side.max))),
+        row("mean", sides(&|side| length(side.mean))),
+        row("max", sides(&|side| length(side.max))),
     ];
     if let (Some(score), Some(threshold)) = (outcome.score, outcome.threshold) {
         let share = |share: f64| format!("{:.2} %", 100.0 * share);
         let within = [score.precision, score.recall].map(share);
-        rows.push(row(&format!("within {}", number(threshold)), within));
+        rows.push(row(&format!("within {}", length(threshold)), within));
     }
     let mut text = output::table(&rows);
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
     line("chamfer", format!("{} (sum of the mean squares)", number(outcome.sum)));
-    line("hausdorff", number(outcome.hausdorff));
+    line("hausdorff", length(outcome.hausdorff));
     if let Some(score) = outcome.score {
         line("f-score", format!("{:.4}", score.f_score));
     }

@@ -1,6 +1,10 @@
 //! Checks before an input is read: options that contradict each other, and names that can't be
 //! written. Numbers out of range are found by the library.
 
+mod outputs;
+
+pub(crate) use outputs::{file, outputs, standing};
+
 use crate::args::{
     self, Approximate, CellSize, Count, Device, DeviceOptions, Keep, Length, Method, Report, Run,
     SampleOutput, StartAt, Writing,
@@ -50,10 +54,11 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
         None => unused(writing, "--output")?,
     }
     if let Some(path) = indices {
-        file("--indices", path, &["npy"], inputs)?;
-        different("--indices", path, "--output", output.as_deref())?;
+        file("--indices", path, &["npy"])?;
     }
-    report(&args.report, &[inputs, &[output.as_deref().unwrap_or(stdout)]].concat())
+    let read = [args.filters.file(), args.run.selection.file(), writing.file()];
+    let own = [("--output", output.as_deref()), ("--indices", indices.as_deref())];
+    outputs(&args.report, &own, inputs, &read)
 }
 
 /// Checks the sampling options of `farpoint order`, whatever the files.
@@ -71,16 +76,20 @@ pub(crate) fn order_outputs(args: &args::Order, inputs: &[PathBuf]) -> Result<()
     let inputs = &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>()[..];
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
     farthest_first(output, inputs, writing)?;
-    page_output(&args.page, inputs)?;
-    report(&args.report, &[inputs, &[output]].concat())?;
-    stdout_once(output, &args.report)
+    page_output(&args.page)?;
+    stdout_once(output, &args.report)?;
+    let read = [args.filters.file(), args.run.selection.file(), writing.file()];
+    let own = [("--output", Some(output.as_path())), ("--view", args.page.view.as_deref())];
+    outputs(&args.report, &own, inputs, &read)
 }
 
-/// Checks the map of `farpoint info`.
-pub(crate) fn map(args: &args::Info) -> Result<()> {
-    let Some(path) = &args.map else { return Ok(()) };
-    ensure!(path != Path::new("-"), "--map -: a map can't go to stdout; set a file name");
-    file("--map", path, &["png"], &[&args.input])
+/// Checks the map and the report of `farpoint info`.
+pub(crate) fn info(args: &args::Info) -> Result<()> {
+    if let Some(path) = &args.map {
+        ensure!(path != Path::new("-"), "--map -: a map can't go to stdout; set a file name");
+        file("--map", path, &["png"])?;
+    }
+    outputs(&args.report, &[("--map", args.map.as_deref())], &[&args.input], &[])
 }
 
 /// Maximum number of points of a page.
@@ -90,9 +99,10 @@ const MAX_PAGE_POINTS: usize = 5_000_000;
 pub(crate) fn view(args: &args::View) -> Result<()> {
     exact_only(&args.run, &args.place)?;
     page(args.points)?;
-    file("--output", &args.output, &["html", "htm"], &[&args.input.input])?;
-    report(&args.report, &[&args.input.input, &args.output])?;
-    stdout_once(&args.output, &args.report)
+    file("--output", &args.output, &["html", "htm"])?;
+    stdout_once(&args.output, &args.report)?;
+    let read = [args.filters.file(), args.run.selection.file()];
+    outputs(&args.report, &[("--output", Some(&args.output))], &[&args.input.input], &read)
 }
 
 /// Checks that a page may hold this many points.
@@ -106,15 +116,15 @@ fn page(points: Count) -> Result<()> {
     Ok(())
 }
 
-/// Checks the page that a command writes beside its output, with these inputs.
-pub(crate) fn page_output(options: &args::PageOptions, inputs: &[&Path]) -> Result<()> {
+/// Checks the page that a command writes beside its output.
+pub(crate) fn page_output(options: &args::PageOptions) -> Result<()> {
     let Some(path) = &options.view else { return Ok(()) };
     page(options.max_points())?;
     ensure!(
         path != Path::new("-"),
         "--view -: a page beside another output can't go to stdout; set a file name"
     );
-    file("--view", path, &["html", "htm"], inputs)
+    file("--view", path, &["html", "htm"])
 }
 
 /// Refuses options for several files if there is one.
@@ -139,6 +149,9 @@ pub(crate) fn amount(amount: Amount) -> Result<()> {
     );
     let Err(error) = amount.limit(usize::MAX) else { return Ok(()) };
     match amount {
+        Amount::Ratio(value) if value > 1.0 && value <= 100.0 => {
+            bail!("--ratio {value}: {error}; {value} percent are written {value}%")
+        }
         Amount::Ratio(value) => bail!("--ratio {value}: {error}"),
         Amount::Spacing(value) => bail!("--spacing {value}: {error}"),
         Amount::Cell(value) => bail!("--cell {value}: {error}"),
@@ -217,30 +230,6 @@ pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
     }
 }
 
-/// Checks that a file other than a cloud can be written to `path`, whose name must have one of these
-/// endings.
-pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]) -> Result<()> {
-    if path == Path::new("-") {
-        return Ok(());
-    }
-    let name = path.display();
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    ensure!(
-        endings.iter().any(|expected| ending.eq_ignore_ascii_case(expected)),
-        "{option} {name}: the name must end in .{}",
-        endings.join(" or .")
-    );
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    ensure!(
-        folder.is_dir(),
-        "{option} {name}: the folder {} does not exist; create it first, or write elsewhere",
-        folder.display()
-    );
-    ensure!(!path.is_dir(), "{option} {name}: is a folder; use the name of a file");
-    ensure!(!inputs.contains(&path), "{option} {name}: is the input; write to another name");
-    Ok(())
-}
-
 /// Checks that a folder for outputs exists. Only folders for outputs alone are created: those of --output-dir and
 /// of 'man'.
 pub(crate) fn folder(path: &Path) -> Result<()> {
@@ -250,22 +239,6 @@ pub(crate) fn folder(path: &Path) -> Result<()> {
         "{name}: the folder does not exist; create it first, or write elsewhere"
     );
     Ok(())
-}
-
-/// Refuses two outputs of one name.
-fn different(option: &str, path: &Path, other: &str, other_path: Option<&Path>) -> Result<()> {
-    let name = path.display();
-    ensure!(
-        other_path != Some(path),
-        "{option} {name}: {other} names the same file; use two names"
-    );
-    Ok(())
-}
-
-/// Checks that `--json=FILE` can be written; `others` are files read or written.
-pub(crate) fn report(report: &Report, others: &[&Path]) -> Result<()> {
-    let Some(path) = report.json.as_deref().filter(|_| !report.prints()) else { return Ok(()) };
-    file("--json", path, &["json"], others)
 }
 
 /// Refuses an output and an object that both go to stdout.
@@ -286,9 +259,13 @@ pub(crate) fn device(
 ) -> Result<()> {
     let check_kind = |kind| supports(kind).map_err(|error| anyhow!("{job}: {error}"));
     let placement = place.place();
-    match place.device {
+    ensure!(
+        place.gpu.is_none() || place.device.card.is_none(),
+        "--device cuda:N and --gpu both name the GPU; remove one"
+    );
+    match place.device.kind {
         Device::Cpu => {
-            ensure!(place.gpu.is_none(), "--gpu is for --device cuda or auto, not cpu");
+            ensure!(place.gpu.is_none(), "--gpu is for --device cuda or auto, not cpu; remove it");
             check_kind(DeviceKind::Cpu)
         }
         Device::Cuda => {
@@ -308,10 +285,11 @@ pub(crate) fn device(
             if let Some(option) = placement.cpu_option() {
                 bail!("{option} is for the CPU, and {job} for GPUs");
             }
-            placement.present().map_err(|error| anyhow!("{job} is for GPUs: {error}"))
+            let advice = "choose another one for the CPU";
+            placement.present().map_err(|error| anyhow!("{job} is for GPUs: {error}; {advice}"))
         }
         Device::Auto if place.gpu.is_some() => {
-            placement.present().map_err(|error| anyhow!("--gpu: {error}"))
+            placement.present().map_err(|error| anyhow!("--gpu: {error}; remove it to use the CPU"))
         }
         Device::Auto => Ok(()),
     }
@@ -338,11 +316,32 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
     Ok(())
 }
 
+/// Chooses the sampler that an option is for, unless one is chosen: `--cell` is for the grid.
+pub(crate) fn implied_sampler(args: &mut args::Sample) {
+    args.approximate.keep = args.filters.point_of_cell();
+    let auto = args.run.sampler.method == Method::Exact(Algorithm::Auto);
+    let option = sampler_options(args).into_iter().find(|(is_set, ..)| auto && *is_set);
+    if let Some(Ok(method)) = option.map(|(.., algorithm)| algorithm.parse()) {
+        args.run.sampler.method = method;
+    }
+}
+
 /// Refuses options of approximate samplers other than this one.
 fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
+    let mut options = sampler_options(args).into_iter();
+    match options.find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
+        Some((_, option, algorithm)) => {
+            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; remove it"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the options of approximate samplers: whether each is set, its name and its sampler.
+fn sampler_options(args: &args::Sample) -> [(bool, &'static str, &'static str); 8] {
     let Approximate { keep, min_points, bits, window, npdu_order, estimator, first_stage } =
         &args.approximate;
-    let options = [
+    [
         (args.amount.cell.is_some(), "--cell", "grid"),
         (keep.is_some(), "--keep", "grid"),
         (min_points.is_some(), "--min-points", "grid"),
@@ -351,20 +350,14 @@ fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
         (npdu_order.is_some(), "--npdu-order", "npdu"),
         (estimator.is_some(), "--estimator", "fastpoint"),
         (first_stage.is_some(), "--first-stage", "fastpoint"),
-    ];
-    match options.into_iter().find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
-        Some((_, option, algorithm)) => {
-            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; remove it"))
-        }
-        None => Ok(()),
-    }
+    ]
 }
 
 fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
     let (run, name) = (&args.run, method.name());
     let exact_only = [
         (args.amount.spacing.is_some(), "--spacing"),
-        (args.place.device == Device::Cuda, "--device cuda"),
+        (args.place.device.kind == Device::Cuda, "--device cuda"),
         (args.place.gpu.is_some(), "--gpu"),
         (args.place.simd.is_some(), "--simd"),
     ];

@@ -1,5 +1,6 @@
 //! `farpoint clean`: removes the files that killed runs left.
 
+use crate::messages::spelled;
 use crate::{args, check, report};
 use anyhow::Result;
 use farpoint_pipeline::disk::{Leftover, clean};
@@ -7,12 +8,12 @@ use farpoint_pipeline::text::bytes;
 use serde_json::json;
 
 pub(crate) fn run(args: &args::Clean) -> Result<()> {
-    check::report(&args.report, &[])?;
+    check::outputs(&args.report, &[], &[], &[])?;
     let found = clean(&args.folder)?;
-    let object = |left: &Leftover| json!({ "path": left.path.display().to_string(), "bytes": left.bytes, "kept": left.kept });
+    let object = |left: &Leftover| json!({ "path": left.path.display().to_string(), "bytes": left.bytes, "kept": left.kept.map(spelled) });
     let line = |left: &Leftover| {
-        let (done, why) =
-            left.kept.map_or(("removed", String::new()), |why| ("kept", format!(": {why}")));
+        let kept = |why| ("kept", format!(": {}", spelled(why)));
+        let (done, why) = left.kept.map_or(("removed", String::new()), kept);
         format!("{done:<8}  {} ({}){why}\n", left.path.display(), bytes(left.bytes))
     };
     let table: String = match found.is_empty() {

@@ -65,8 +65,9 @@ fn names(args: &args::Convert) -> Result<(Vec<PathBuf>, PathBuf)> {
 fn check_outputs(args: &args::Convert, inputs: &[PathBuf], to: &Path) -> Result<()> {
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     check::cloud(to, &inputs, &args.writing)?;
-    check::report(&args.report, &[&inputs[..], &[to]].concat())?;
-    check::stdout_once(to, &args.report)
+    check::stdout_once(to, &args.report)?;
+    let read = [args.filters.file(), args.writing.file()];
+    check::outputs(&args.report, &[("--output", Some(to))], &inputs, &read)
 }
 
 fn print(args: &args::Convert, finished: &Finished, to: &Path, time: f64) -> Result<()> {

@@ -24,6 +24,8 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
         .with_extension(args.writing.extension().unwrap_or("ply"));
     let picture_path = args.out_dir.join("farpoint-demo.png");
     check::cloud(&cloud_path, &[], &args.writing)?;
+    let own = [("the cloud", Some(&*cloud_path)), ("the picture", Some(&*picture_path))];
+    check::outputs(&args.report, &own, &[], &[args.writing.file()])?;
 
     let points = farpoint_generate::room(args.points.0, args.seed);
     let farthest = farthest(&points, args.ratio.0)?;
@@ -59,8 +61,7 @@ fn check(args: &args::Demo) -> Result<()> {
     let samples = Amount::Ratio(ratio).limit(points)?;
     ensure!(samples >= 2, "--ratio {ratio} leaves fewer than two points; raise it");
     check::points(points)?;
-    check::folder(&args.out_dir)?;
-    check::report(&args.report, &[])
+    check::folder(&args.out_dir)
 }
 
 /// A sample and its sampler.

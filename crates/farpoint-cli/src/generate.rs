@@ -15,8 +15,8 @@ pub(crate) fn run(args: &args::Generate) -> Result<()> {
     check::points(args.count.0)?;
     let CloudOutput { output, writing } = &args.output;
     check::cloud(output, &[], writing)?;
-    check::report(&args.report, &[output])?;
     check::stdout_once(output, &args.report)?;
+    check::outputs(&args.report, &[("--output", Some(output))], &[], &[writing.file()])?;
     let setting = args.labels.then(|| labeled(args.kind)).transpose()?;
     let start = Instant::now();
     let progress = Progress::start("generating", args.kind.name());

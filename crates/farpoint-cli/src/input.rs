@@ -2,6 +2,7 @@
 
 use crate::args::{self, Length, Many, Selection};
 use crate::check;
+use crate::messages::warn;
 use crate::progress::ProgressWatch;
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, Filter, ReadOptions};
@@ -33,7 +34,7 @@ pub(crate) fn one_cloud(first: &Path, many: &Many, selection: &Selection) -> Res
 /// Returns the named files, in sorted order.
 pub(crate) fn paths(first: &Path, more: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>> {
     let inputs: Vec<PathBuf> = std::iter::once(first.to_owned()).chain(more.to_vec()).collect();
-    let found = expand(&inputs, recursive, None)?;
+    let found = expand(&inputs, recursive, None, &ProgressWatch::default())?;
     Ok(found.into_iter().map(|found| found.path).collect())
 }
 
@@ -42,6 +43,19 @@ pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: args::Rows) -> Re
     let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
     let points = farpoint_pipeline::prepare(cloud, &name(path), rows, &ProgressWatch::default());
     points.map_err(|error| anyhow!(error))
+}
+
+/// Warns of two clouds in different units, between which distances have no meaning.
+pub(crate) fn compare_units([a, b]: [(&Cloud, &Path); 2]) {
+    let units = [a, b].map(|(cloud, _)| cloud.meters_per_unit());
+    if let [Some(of_a), Some(of_b)] = units
+        && (of_a / of_b - 1.0).abs() > 1e-5
+    {
+        let [a, b] = [a, b].map(|(_, path)| name(path));
+        warn(&format!(
+            "{a} is in units of {of_a} m and {b} in units of {of_b} m, so distances mix units; convert one first"
+        ));
+    }
 }
 
 /// Returns the unit of a file in meters if a length among `lengths`, such as `5cm`, has a unit of its own; the names of

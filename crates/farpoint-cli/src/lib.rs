@@ -18,6 +18,7 @@ mod convert;
 pub mod csv;
 mod demo;
 mod generate;
+mod hints;
 mod info;
 pub mod input;
 pub mod interrupt;
@@ -71,7 +72,7 @@ pub fn run(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     farpoint::backend::start();
     let result = match args.command {
         Command::Sample(mut args) => {
-            args.approximate.keep = args.filters.point_of_cell();
+            check::implied_sampler(&mut args);
             sample::run(&args)
         }
         Command::Order(args) => order::run(&args),
@@ -87,6 +88,9 @@ pub fn run(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
     };
+    if interrupt::is_pending() {
+        interrupt::end();
+    }
     if let Some([requested, granted]) = farpoint::backend::granted_of() {
         messages::note(&format!(
             "the system granted {granted} of {requested} threads; the result is the same, the work takes longer"
@@ -96,7 +100,9 @@ pub fn run(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         Ok(()) => SUCCESS,
         Err(error) if is_broken_pipe(&error) => SUCCESS,
         Err(error) => {
-            messages::complain("error", &format!("{error}"));
+            let standing =
+                if error.is::<many::Failed>() { String::new() } else { check::standing() };
+            messages::complain("error", &format!("{error}{standing}"));
             match bag::is_partial(&error) {
                 true => many::SOME_FAILED,
                 false => many::status(&error),
@@ -126,12 +132,7 @@ fn usage(error: &clap::Error) -> u8 {
         messages::complain("error", "no command given; 'farpoint --help' lists them");
         return BAD_INPUT;
     }
-    let message: Vec<_> = text
-        .lines()
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
-        .map(|line| line.trim().trim_start_matches("error: "))
-        .filter(|line| !line.is_empty())
-        .collect();
-    messages::complain("error", &format!("{}; --help shows the usage", message.join(" ")));
+    let message = hints::sentence(error, &text, invocation::arguments());
+    messages::complain("error", &format!("{message} --help shows the usage"));
     BAD_INPUT
 }

@@ -4,20 +4,20 @@
 mod isolated;
 mod report;
 
-use crate::args::{Convert, Many, Order, Report, Sample, Writing};
+use crate::args::{Convert, Many, Named, Order, Report, Sample, Writing};
 use crate::messages::{self, complain, warn};
-use crate::progress::Progress;
+use crate::progress::{Progress, ProgressWatch};
 use crate::{bag, check, interrupt};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Progress as Step;
 use farpoint_io::memory;
 use farpoint_pipeline::{
-    Batch, Cards, Concurrency, Executor, Request, expand, names_several, plan,
+    Batch, Cards, Concurrency, Executor, File, Request, expand, names_several, plan,
 };
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use std::{fmt, fs};
 
 /// Exit status where some files failed and the others are done.
 pub(crate) const SOME_FAILED: u8 = 3;
@@ -44,6 +44,8 @@ struct ManyFiles<'a> {
     request: Request,
     writing: &'a Writing,
     report: &'a Report,
+    /// Other files that are read.
+    read: [Named<'a>; 2],
     /// Verb for messages.
     verb: &'static str,
 }
@@ -68,7 +70,8 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
     }
     let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
     let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "sampling");
-    ManyFiles { first, many, request, writing, report, verb }.run()
+    let read = [args.filters.file(), writing.file()];
+    ManyFiles { first, many, request, writing, report, read, verb }.run()
 }
 
 /// Runs `farpoint order`.
@@ -76,13 +79,15 @@ pub(crate) fn order(args: &Order) -> Result<()> {
     check::order_options(args)?;
     let (request, writing) = (on_one_gpu(args.request()?)?, &args.output.writing);
     let (first, many, report, verb) = (&args.input.input, &args.many, &args.report, "ordering");
-    ManyFiles { first, many, request, writing, report, verb }.run()
+    let read = [args.filters.file(), writing.file()];
+    ManyFiles { first, many, request, writing, report, read, verb }.run()
 }
 
 /// Runs `farpoint convert`.
 pub(crate) fn convert(args: &Convert) -> Result<()> {
     let Convert { input: first, many, writing, report, .. } = args;
-    ManyFiles { first, many, request: args.request()?, writing, report, verb: "converting" }.run()
+    let (request, read) = (args.request()?, [args.filters.file(), writing.file()]);
+    ManyFiles { first, many, request, writing, report, read, verb: "converting" }.run()
 }
 
 /// Makes files processed in parallel share one GPU.
@@ -111,8 +116,18 @@ impl ManyFiles<'_> {
             .chain(self.many.more.iter().map(PathBuf::as_path))
             .map(Path::to_owned)
             .collect();
-        let found = expand(&inputs, self.many.search.recursive, Some(out))?;
+        let found =
+            expand(&inputs, self.many.search.recursive, Some(out), &ProgressWatch::default())?;
+        let inputs: Vec<PathBuf> = found.iter().map(|file| file.path.clone()).collect();
+        // Before the folder of the outputs is created.
+        if let (Err(source), false) =
+            (fs::metadata(&inputs[0]), inputs.iter().any(|path| path.exists()))
+        {
+            let name = inputs[0].display().to_string();
+            return Err(farpoint_io::Error::Read { name, source }.into());
+        }
         let files = plan(found, out, self.writing.extension())?;
+        self.check_files(&files, &inputs)?;
         let batch = Batch::open(files, out, &self.request.digest(), self.many.force)?;
         if batch.unreadable() > 0 {
             let lines = batch.unreadable();
@@ -165,8 +180,14 @@ impl ManyFiles<'_> {
         if let Some(format) = self.request.writing.format {
             self.writing.check(format).map_err(|error| anyhow!(error))?;
         }
-        check::report(self.report, &[])?;
         Ok(out)
+    }
+
+    /// Refuses outputs over other files that are read, and a report over any file.
+    fn check_files(&self, files: &[File], inputs: &[PathBuf]) -> Result<()> {
+        let outputs = files.iter().map(|file| ("--output-dir", Some(file.output.as_path())));
+        let inputs: Vec<_> = inputs.iter().map(PathBuf::as_path).collect();
+        check::outputs(self.report, &outputs.collect::<Vec<_>>(), &inputs, &self.read)
     }
 
     fn executor(&self, threads: usize) -> Result<Executor> {
@@ -199,6 +220,7 @@ impl ManyFiles<'_> {
     ) -> Result<(), farpoint_pipeline::Error> {
         let (all, done) = (batch.remaining().len(), AtomicUsize::new(0));
         let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
+        progress.count(0, all);
         farpoint_pipeline::run(
             batch,
             executor,

@@ -32,16 +32,24 @@ pub(crate) fn is_enabled(verbosity: Verbosity) -> bool {
     VERBOSITY.load(Ordering::Relaxed) >= verbosity as u8
 }
 
-/// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces, and control characters are
-/// escaped.
+/// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces, control characters are escaped,
+/// and options are spelled as here.
 pub fn complain(kind: &str, text: &str) {
-    let _ = writeln!(io::stderr(), "farpoint: {kind}: {}", printable(&one_line(text)));
+    let _ = writeln!(io::stderr(), "farpoint: {kind}: {}", printable(&spelled(&one_line(text))));
+}
+
+/// Returns a message of the library with its options as those of the command line.
+pub(crate) fn spelled(text: &str) -> String {
+    farpoint_io::spelled(text, |name, value| {
+        let value = if value == "True" { "" } else { value };
+        format!("--{} {value}", name.replace('_', "-")).trim_end().to_owned()
+    })
 }
 
 /// Writes a warning to stderr, and keeps it for the report.
 pub fn warn(text: &str) {
     if let Ok(mut warnings) = WARNINGS.lock() {
-        warnings.push(one_line(text));
+        warnings.push(spelled(&one_line(text)));
     }
     if is_enabled(Verbosity::Normal) {
         complain("warning", text);

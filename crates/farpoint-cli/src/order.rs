@@ -42,7 +42,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     let start = Instant::now();
     page.iter().try_for_each(|(path, page)| view::write(path, page))?;
     finished.write = finished.write.map(|seconds| seconds + start.elapsed().as_secs_f64());
-    let (mut object, mut table) = report::of(&finished, Some(output));
+    let (mut object, mut table) = report::of(&finished, Some(output), true);
     if let Some(path) = &args.page.view {
         object["view"] = path.display().to_string().into();
         table.push_str(&format!("{:<20}  {}\n", "page", path.display()));

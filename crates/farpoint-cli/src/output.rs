@@ -1,6 +1,5 @@
 //! Output to stdout and files. Nothing here panics when a pipe is closed.
 
-use crate::interrupt::guarded;
 pub use crate::messages::{complain, note, warn};
 use crate::progress::Progress;
 pub use crate::text::{count, number, seconds, table};
@@ -42,7 +41,7 @@ pub(crate) fn lines_of(text: &str) -> String {
 ///
 /// If the file can't be written; the text names it.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    Ok(guarded(|| farpoint_io::write_file(path, bytes))?)
+    Ok(farpoint_io::write_file(path, bytes)?)
 }
 
 /// Writes these rows of a cloud, whole or not at all, and passes on the writer's warnings.
@@ -53,7 +52,7 @@ pub(crate) fn write_cloud(
     options: &WriteOptions,
 ) -> Result<()> {
     let progress = Progress::start("writing", &path.display().to_string());
-    let warnings = guarded(|| farpoint_io::write(path, cloud, rows, options))?;
+    let warnings = farpoint_io::write(path, cloud, rows, options)?;
     drop(progress);
     warnings.iter().for_each(|warning| warn(&format!("{}: {warning}", path.display())));
     Ok(())

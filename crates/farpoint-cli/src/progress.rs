@@ -1,15 +1,16 @@
-//! A progress bar on stderr, for people only: on a terminal, and for work over a second.
+//! A progress bar on stderr, for people only: on a terminal, and for work over a second. What is read and written is
+//! counted by farpoint-io, other work by those who do it.
 
 use crate::interrupt;
 use crate::messages::{self, Verbosity};
 use crate::text::seconds;
 use farpoint::Progress as Step;
-use farpoint_io::printable;
+use farpoint_io::{Share, observe, printable};
 use farpoint_pipeline::{Kind, Stage, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -21,6 +22,8 @@ const DELAY: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 /// The bar, once the number of samples is known; the message is cut to fit.
 const WIDE: &str = "{msg} [{wide_bar}] {human_pos}/{human_len} {prefix}, {eta} left";
+/// The bar of reading and writing.
+const SHARE: &str = "{msg} [{wide_bar}] {percent}%, {eta} left";
 /// Bar for terminals without room for all that.
 const NARROW: &str = "{msg} {percent}%, {eta} left";
 const WITHOUT_SIZE: &str = "{spinner} {msg}";
@@ -31,8 +34,9 @@ const DEFAULT_COLUMNS: usize = 80;
 
 /// Progress of the work, shared with the drawing thread.
 struct Shared {
-    done: AtomicU64,
-    total: AtomicU64,
+    share: Arc<Share>,
+    /// True if samples or other units are counted, in place of what is read and written.
+    counts: AtomicBool,
     /// Verb and its object, a file or cloud.
     verb: &'static str,
     subject: String,
@@ -43,16 +47,28 @@ struct Shared {
 impl Shared {
     /// Returns the stage in at most `room` characters: names of files are cut at their start.
     fn message(&self, room: usize) -> String {
-        let room = room.saturating_sub(self.verb.len() + 1);
+        let verb = self.step();
+        let room = room.saturating_sub(verb.len() + 1);
         let length = self.subject.chars().count();
         if self.subject.is_empty() || room < 4 {
-            return self.verb.to_owned();
+            return verb.to_owned();
         }
         if length <= room {
-            return format!("{} {}", self.verb, self.subject);
+            return format!("{verb} {}", self.subject);
         }
         let end: String = self.subject.chars().skip(length - (room - 3)).collect();
-        format!("{} ...{end}", self.verb)
+        format!("{verb} ...{end}")
+    }
+
+    /// Returns the verb, or that of the step with which points become bytes of a file or the reverse.
+    fn step(&self) -> &'static str {
+        let converts = self.share.get().1 > 0 && !self.share.is_of_bytes();
+        match self.verb {
+            _ if !converts || self.counts.load(Ordering::Relaxed) => self.verb,
+            "reading" => "decoding",
+            "writing" => "encoding",
+            verb => verb,
+        }
     }
 }
 
@@ -77,13 +93,14 @@ impl Progress {
     /// Like [`Progress::start`], for work that counts something else.
     pub(crate) fn counting(verb: &'static str, subject: &str, unit: &'static str) -> Self {
         let shared = Arc::new(Shared {
-            done: AtomicU64::new(0),
-            total: AtomicU64::new(0),
+            share: Arc::default(),
+            counts: AtomicBool::new(false),
             verb,
             subject: printable(subject).into_owned(),
             unit,
         });
         let drawn = stderr().is_terminal() && messages::is_enabled(Verbosity::Normal);
+        observe(drawn.then(|| Arc::clone(&shared.share)));
         // Where the system refuses the thread, nothing is drawn.
         let start = || {
             let (stop, stopped) = channel();
@@ -103,24 +120,27 @@ impl Progress {
 
     /// Reports the numbers of chosen and requested samples.
     pub(crate) fn count(&self, samples: usize, total: usize) {
-        self.shared.done.store(samples as u64, Ordering::Relaxed);
-        self.shared.total.store(total as u64, Ordering::Relaxed);
+        if !self.shared.counts.swap(true, Ordering::Relaxed) {
+            observe(None);
+        }
+        self.shared.share.set(samples as u64, total as u64);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        observe(None);
         if let Some((stop, thread)) = self.drawing.take() {
             drop(stop);
             let _ = thread.join();
         }
         let time = seconds(self.start.elapsed().as_secs_f64());
+        self.shared.share.set(0, 0);
         messages::stage(&self.shared.message(usize::MAX), &time);
     }
 }
 
-/// Shows the progress of a request: stages as bars, notes as messages. An interrupt is deferred while a file is
-/// written.
+/// Shows the progress of a request: stages as bars, notes as messages. On a signal, work that is recorded ends itself.
 #[derive(Default)]
 pub(crate) struct ProgressWatch(Mutex<Option<CurrentStage>>);
 
@@ -128,16 +148,7 @@ pub(crate) struct ProgressWatch(Mutex<Option<CurrentStage>>);
 #[derive(Default)]
 struct CurrentStage {
     progress: Option<Progress>,
-    /// True if the stage writes a file.
-    writes: bool,
-}
-
-impl Drop for CurrentStage {
-    fn drop(&mut self) {
-        if self.writes {
-            interrupt::release();
-        }
-    }
+    _deferred: Option<interrupt::Deferred>,
 }
 
 impl Watch for ProgressWatch {
@@ -146,19 +157,14 @@ impl Watch for ProgressWatch {
         *current = None;
         let verb = match stage {
             Stage::Opening => "opening",
-            Stage::Reading => "reading",
+            Stage::Reading | Stage::Spooling => "reading",
             Stage::Comparing => "comparing",
             Stage::Sampling => "sampling",
             Stage::Writing => "writing",
-            Stage::Indices => "",
             Stage::Between => return,
         };
-        let writes = matches!(stage, Stage::Writing | Stage::Indices);
-        let progress = (!verb.is_empty()).then(|| Progress::start(verb, subject));
-        if writes {
-            interrupt::hold();
-        }
-        *current = Some(CurrentStage { progress, writes });
+        let _deferred = (stage == Stage::Spooling).then(interrupt::Deferred::new);
+        *current = Some(CurrentStage { progress: Some(Progress::start(verb, subject)), _deferred });
     }
 
     fn report(&self, kind: Kind, text: &str) {
@@ -174,7 +180,11 @@ impl Watch for ProgressWatch {
         if let Some(progress) = current.as_ref().and_then(|current| current.progress.as_ref()) {
             progress.count(samples, total);
         }
-        true
+        self.should_continue()
+    }
+
+    fn should_continue(&self) -> bool {
+        !interrupt::is_pending()
     }
 }
 
@@ -186,7 +196,7 @@ fn draw(shared: &Shared, stopped: &Receiver<()>) {
     let bar = ProgressBar::new_spinner();
     let mut template_in_use = "";
     loop {
-        let total = shared.total.load(Ordering::Relaxed);
+        let (done, total) = shared.share.get();
         // The width may change while this runs.
         let (template, message) = layout(shared, total > 0, columns());
         if template_in_use != template {
@@ -199,7 +209,7 @@ fn draw(shared: &Shared, stopped: &Receiver<()>) {
         bar.set_prefix(shared.unit);
         if total > 0 {
             bar.set_length(total);
-            bar.set_position(shared.done.load(Ordering::Relaxed));
+            bar.set_position(done);
         } else {
             bar.tick();
         }
@@ -216,6 +226,7 @@ fn layout(shared: &Shared, sized: bool, columns: usize) -> (&'static str, String
     let (template, used) = match sized {
         false => (WITHOUT_SIZE, 3),
         true if columns < WIDE_COLUMNS => (NARROW, 17),
+        true if !shared.counts.load(Ordering::Relaxed) => (SHARE, 50),
         true => (WIDE, 70),
     };
     (template, shared.message(columns.saturating_sub(used + 1)))
@@ -231,9 +242,9 @@ mod tests {
     use super::*;
 
     fn message(subject: &str, room: usize) -> String {
-        let (done, total) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { done, total, verb: "reading", subject: subject.to_owned(), unit: "samples" }
-            .message(room)
+        let (share, counts) = (Arc::default(), AtomicBool::new(false));
+        let (subject, unit) = (subject.to_owned(), "samples");
+        Shared { share, counts, verb: "reading", subject, unit }.message(room)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::args::Report;
 use crate::output::{self, count, number, seconds};
+use crate::picture::Unit;
 use crate::text::lines;
 use crate::{args, messages};
 use anyhow::Result;
@@ -20,6 +21,9 @@ pub(crate) fn print(
     stdout_used: bool,
 ) -> Result<()> {
     object["warnings"] = messages::warnings().into();
+    for failed in object.get_mut("errors").and_then(Value::as_array_mut).into_iter().flatten() {
+        failed["error"] = failed["error"].as_str().map(messages::spelled).into();
+    }
     let text = format!("{object}\n");
     if options.prints() {
         return output::print(&text);
@@ -34,7 +38,7 @@ pub(crate) fn print(
 pub(crate) fn print_sample(args: &args::Sample, finished: &Finished) -> Result<()> {
     let outputs = [args.output.output.as_deref(), args.output.indices.as_deref()];
     let stdout_used = outputs.contains(&Some(Path::new("-")));
-    let (object, table) = of(finished, outputs[0]);
+    let (object, table) = of(finished, outputs[0], false);
     if stdout_used && args.stats {
         output::print_error(&table);
     }
@@ -47,9 +51,10 @@ pub(crate) fn print_sample(args: &args::Sample, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// Returns the outcome of a request as the object of `--json` and as the table.
-pub(crate) fn of(finished: &Finished, output: Option<&Path>) -> (Value, String) {
-    let (mut object, mut table) = (as_json(finished, output), as_table(finished));
+/// Returns the outcome of a request as the object of `--json` and as the table; without what is the same for every
+/// `order` of all points.
+pub(crate) fn of(finished: &Finished, output: Option<&Path>, order: bool) -> (Value, String) {
+    let (mut object, mut table) = (as_json(finished, output), as_table(finished, order));
     finished.joined.iter().for_each(|joined| add_files(joined, &mut object, &mut table));
     (object, table)
 }
@@ -152,10 +157,10 @@ fn detail(value: &Value) -> Option<String> {
     }
 }
 
-fn as_table(finished: &Finished) -> String {
+fn as_table(finished: &Finished, order: bool) -> String {
     let outcome = &finished.outcome;
     let pace = finished.samples as f64 / outcome.seconds.max(1e-9);
-    let time = seconds(outcome.seconds);
+    let (time, unit) = (seconds(outcome.seconds), Unit::of_meters(finished.meters));
     let (algorithm, sample) = match finished.disk {
         Some(Tiles { tiles, memory, .. }) => {
             (format!("{} tiles through the disk, {}", count(tiles), bytes(memory)), time)
@@ -163,7 +168,8 @@ fn as_table(finished: &Finished) -> String {
         None => {
             let exact = if outcome.exact { "" } else { " (approximate)" };
             let on = place(&outcome.ran_on);
-            let pace = format!("{time}, {} samples per second", count(pace as u64));
+            let unit = if order { "points" } else { "samples" };
+            let pace = format!("{time}, {} {unit} per second", count(pace as u64));
             (format!("{}{exact} on {on}", outcome.algorithm), pace)
         }
     };
@@ -173,10 +179,13 @@ fn as_table(finished: &Finished) -> String {
         ("left out", count(outcome.dropped)),
         ("samples", count(finished.samples)),
         ("algorithm", algorithm),
-        ("covering radius", number(outcome.covering_radius)),
+        ("covering radius", unit.of_number(number(outcome.covering_radius))),
         ("read", seconds(finished.read)),
-        ("sample", sample),
+        (if order { "order" } else { "sample" }, sample),
     ];
+    if order {
+        rows.retain(|(name, _)| !["samples", "covering radius"].contains(name));
+    }
     for (name, value) in &outcome.details {
         rows.extend(detail(value).map(|value| (name.as_str(), value)));
     }

@@ -47,7 +47,7 @@ pub enum Error {
     /// A cloud is larger than its GPU, and the host has too little memory for the rest.
     #[error(
         "out of host memory: the part of the cloud that does not fit the GPU needs {requested} bytes, and {free} are \
-         available; use several GPUs, or sample on the CPU or through the disk (--memory)"
+         available; use several GPUs, or sample on the CPU or through the disk (`memory`)"
     )]
     OutOfHostMemory {
         /// Bytes of host memory requested.

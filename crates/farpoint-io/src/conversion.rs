@@ -7,6 +7,9 @@
 use crate::Format;
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::{Cloud, distinct};
+use crate::error::listed;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// Name of the attribute that marks points without a position, in E57.
 pub(crate) const STATE: &str = "invalid_state";
@@ -105,11 +108,18 @@ pub(crate) fn common_name(name: &str) -> String {
     common(name).map_or_else(|| key(name), str::to_owned)
 }
 
+/// Returns the places of the names of a normal's three values, the first of each.
+pub(crate) fn normals<'a>(names: impl Iterator<Item = &'a str> + Clone) -> [Option<usize>; 3] {
+    ["nx", "ny", "nz"].map(|axis| names.clone().position(|name| common(name) == Some(axis)))
+}
+
 /// The common name for an attribute.
 fn common(name: &str) -> Option<&'static str> {
-    let key = key(name);
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == key).map(|(_, name)| *name);
-    alias.or_else(|| NAMES.into_iter().find(|name| self::key(name) == key))
+    static BY_KEY: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+        let aliases = ALIASES.iter().map(|&(alias, name)| (alias.to_owned(), name));
+        NAMES.iter().map(|name| (key(name), *name)).chain(aliases).collect()
+    });
+    BY_KEY.get(&key(name)).copied()
 }
 
 /// Gives attributes their common names, the first of those of one meaning.
@@ -151,6 +161,16 @@ fn adapt(attribute: &mut Attribute, target: Target) {
     }
 }
 
+/// Adds the colors of a file in which some points may have none, which are NaN there.
+pub(crate) fn add_colors(cloud: &mut Cloud, channels: [Column; 3]) {
+    let missing = channels[0].nans();
+    if missing > 0 {
+        let warning = format!("{missing} of {} points have no color (NaN)", cloud.len());
+        cloud.warnings.push(warning);
+    }
+    cloud.add_columns(COLORS.map(String::from).into_iter().zip(channels));
+}
+
 /// Unpacks the colors of PCD, which come in one 32-bit `rgb` or `rgba`.
 pub(crate) fn unpacked(attributes: Vec<Attribute>) -> Vec<Attribute> {
     let mut out = Vec::with_capacity(attributes.len());
@@ -177,7 +197,10 @@ pub(crate) fn unpacked(attributes: Vec<Attribute>) -> Vec<Attribute> {
     out
 }
 
-/// The range of a file's colors.
+/// Share of a range by which values may be outside of it, as sums of weights and filters of images leave them.
+const SLACK: f64 = 0.1;
+
+/// The range of a file's colors. Values outside become its ends, and NaN becomes 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
     /// 0 to 255.
@@ -189,32 +212,56 @@ enum Depth {
 }
 
 impl Depth {
-    /// Returns the range of three attributes in all rows of a cloud; `None` if they can't be colors.
-    fn detect(cloud: &Cloud, channels: [&Attribute; 3]) -> Option<Depth> {
-        if channels.iter().all(|a| a.column.kind() == NumberType::U8) {
+    /// Returns the range of attributes in all rows of a cloud; `None` if they can't be colors.
+    fn detect(cloud: &Cloud, channels: &[&Attribute]) -> Option<Depth> {
+        let of = |kinds: &[NumberType]| channels.iter().all(|a| kinds.contains(&a.column.kind()));
+        if of(&[NumberType::U8]) {
             return Some(Depth::Byte);
         }
         let any = |test: &(dyn Fn(f64) -> bool + Sync)| {
             channels.iter().any(|a| cloud.any_value(&a.name, test))
         };
-        if any(&|v| v > 255.0) {
-            // This type allows no other range, so that unread rows stay unread.
-            if channels.iter().all(|a| a.column.kind() == NumberType::U16) {
-                return Some(Depth::Word);
-            }
-            return (!any(&|v| !(0.0..=65535.0).contains(&v) && !v.is_nan()))
-                .then_some(Depth::Word);
+        // This type allows no other range, so that unread rows stay unread.
+        if of(&[NumberType::U16]) {
+            return Some(if any(&|v| v > 255.0) { Depth::Word } else { Depth::Byte });
         }
-        if any(&|v| v < 0.0) {
-            return None;
-        }
-        let float = |a: &&Attribute| matches!(a.column.kind(), NumberType::F32 | NumberType::F64);
         // Text has no types, so that only a fraction shows the range 0 to 1.
         let floats = match cloud.has_lines() {
-            true => any(&|v| v.fract() != 0.0),
-            false => channels.iter().all(float),
+            true => any(&|v| v.is_finite() && v.fract() != 0.0),
+            false => of(&[NumberType::F32, NumberType::F64]),
         };
-        Some(if floats && !any(&|v| v > 1.0) { Depth::Unit } else { Depth::Byte })
+        let mut all =
+            [Depth::Unit, Depth::Byte, Depth::Word].into_iter().skip(usize::from(!floats));
+        let slack = |depth: Depth| SLACK * depth.end();
+        let depth = all.find(|&d| !any(&|v| v.is_finite() && v > d.end() + slack(d)))?;
+        (!any(&|v| v.is_finite() && v < -slack(depth))).then_some(depth)
+    }
+
+    /// Returns the largest value; the smallest is 0.
+    fn end(self) -> f64 {
+        match self {
+            Depth::Byte => 255.0,
+            Depth::Word => 65535.0,
+            Depth::Unit => 1.0,
+        }
+    }
+
+    /// Warns of values outside the range, and of NaN.
+    fn warn_of_others(self, channels: &[&Attribute], warnings: &mut Vec<String>) {
+        let end = self.end();
+        let outside = format!("outside of 0 to {end} become the nearer end");
+        let mut count = |test: &dyn Fn(f64) -> bool, what: &str| {
+            let of = |a: &Attribute| (0..a.column.len()).filter(|&i| test(a.column.get(i))).count();
+            let quoted = |a: &&Attribute| (format!("'{}'", a.name), of(a));
+            let found = channels.iter().map(quoted).filter(|(_, n)| *n > 0);
+            let (names, counts): (Vec<String>, Vec<usize>) = found.unzip();
+            if !names.is_empty() {
+                let total: usize = counts.iter().sum();
+                warnings.push(format!("{}: {total} values {what}", listed(names)));
+            }
+        };
+        count(&|v| v < 0.0 || v > end, &outside);
+        count(&f64::is_nan, "that are NaN become 0");
     }
 
     fn byte(self, value: f64) -> u8 {
@@ -234,16 +281,17 @@ impl Depth {
         }
     }
 
-    /// Returns whether 8 bits are too few for a value.
+    /// Returns whether 8 bits are too few for a value of the range.
     fn beyond_byte(self, value: f64) -> bool {
-        match self {
-            Depth::Byte => value.fract() != 0.0,
-            // Both conversions of 8 bits to 16 are lossless.
-            Depth::Word => {
-                !matches!(value as u16 & 255, low if low == 0 || low == value as u16 >> 8)
+        (0.0..=self.end()).contains(&value)
+            && match self {
+                Depth::Byte => value.fract() != 0.0,
+                // Both conversions of 8 bits to 16 are lossless.
+                Depth::Word => {
+                    !matches!(value as u16 & 255, low if low == 0 || low == value as u16 >> 8)
+                }
+                Depth::Unit => (value * 255.0 - (value * 255.0).round()).abs() > 1e-3,
             }
-            Depth::Unit => (value * 255.0 - (value * 255.0).round()).abs() > 1e-3,
-        }
     }
 }
 
@@ -266,19 +314,51 @@ fn convert_colors(
     warnings: &mut Vec<String>,
 ) {
     let Some(places) = color_places(all) else { return };
-    let Some(depth) = Depth::detect(cloud, places.map(|place| &all[place])) else { return };
+    let Some(mut rounded) = convert(cloud, all, (&places, &COLORS), target, warnings) else {
+        return;
+    };
     let alpha = all.iter().position(|a| key(&a.name) == "alpha");
+    if let Some(place) = alpha.filter(|_| target != Target::Las) {
+        let found = convert(cloud, all, (&[place], &["alpha"]), target, warnings);
+        rounded |= found.unwrap_or(false);
+    }
+    if rounded {
+        warnings.push("colors are rounded to 8 bits a channel".into());
+    }
+}
+
+/// Brings these attributes into the range of the target, under these names; returns whether some are rounded. `None` if
+/// they can't be colors.
+fn convert(
+    cloud: &Cloud,
+    all: &mut [Attribute],
+    (places, names): (&[usize], &[&str]),
+    target: Target,
+    warnings: &mut Vec<String>,
+) -> Option<bool> {
     let kept = matches!(target, Target::Npy | Target::Text);
-    let mut rounded = false;
-    for (place, name) in places.into_iter().zip(COLORS).chain(alpha.map(|place| (place, "alpha"))) {
+    let channels: Vec<&Attribute> = places.iter().map(|&place| &all[place]).collect();
+    let depth = Depth::detect(cloud, &channels);
+    match depth {
+        Some(depth) if !kept => depth.warn_of_others(&channels, warnings),
+        None if !kept && channels.iter().all(|a| common(&a.name).is_some()) => {
+            warnings.push(no_colors(&channels));
+        }
+        _ => {}
+    }
+    let (depth, mut rounded) = (depth?, false);
+    for (&place, name) in places.iter().zip(names) {
         let column = &all[place].column;
         let values = || (0..column.len()).map(|i| column.get(i));
+        let beyond = || values().any(|v| depth.beyond_byte(v));
         let converted = match target {
             Target::Npy | Target::Text => None,
-            Target::Las if name == "alpha" => None,
-            Target::Las => Some(Column::U16(values().map(|v| depth.word(v)).collect())),
+            Target::Las => {
+                rounded |= depth == Depth::Byte && beyond();
+                Some(Column::U16(values().map(|v| depth.word(v)).collect()))
+            }
             Target::Ply | Target::Pcd | Target::Pts | Target::E57 => {
-                rounded |= depth != Depth::Byte && values().any(|v| depth.beyond_byte(v));
+                rounded |= beyond();
                 Some(Column::U8(values().map(|v| depth.byte(v)).collect()))
             }
         };
@@ -286,24 +366,33 @@ fn convert_colors(
             all[place].column = column;
         }
         if !kept || common(&all[place].name).is_none() {
-            all[place].name = name.into();
+            all[place].name = (*name).into();
         }
     }
-    if rounded {
-        warnings.push("colors are rounded to 8 bits a channel".into());
-    }
+    Some(rounded)
+}
+
+/// Returns the warning that attributes with the names of colors are none.
+fn no_colors(channels: &[&Attribute]) -> String {
+    format!(
+        "{}: values beyond the ranges of colors (0 to 1, 255 or 65535) are kept, but not as colors",
+        listed(channels.iter().map(|a| format!("'{}'", a.name)))
+    )
 }
 
 /// Intensity from 0 to 1 becomes 0 to 65535, which is full intensity in LAS.
 fn scale_intensity(cloud: &Cloud, all: &mut [Attribute], warnings: &mut Vec<String>) {
     let named = |a: &&mut Attribute| common(&a.name) == Some("intensity");
     let Some(attribute) = all.iter_mut().find(named) else { return };
-    let any = |test: &(dyn Fn(f64) -> bool + Sync)| cloud.any_value(&attribute.name, test);
-    if any(&|v| !(0.0..=1.0).contains(&v)) || !any(&|v| v.fract() != 0.0) {
+    let fraction = |v: f64| v.is_finite() && v.fract() != 0.0;
+    let unit = cloud.any_value(&attribute.name, &fraction)
+        && Depth::detect(cloud, &[attribute]) == Some(Depth::Unit);
+    if !unit {
         return;
     }
+    Depth::Unit.warn_of_others(&[attribute], warnings);
     let column = &attribute.column;
-    let values = (0..column.len()).map(|i| (column.get(i) * 65535.0).round() as u16).collect();
+    let values = (0..column.len()).map(|i| Depth::Unit.word(column.get(i))).collect();
     attribute.column = Column::U16(values);
     warnings.push("intensity from 0 to 1 is multiplied by 65535".into());
 }
@@ -346,7 +435,8 @@ mod tests {
     fn floats_are_shares_of_full_color() {
         let unit = Column::F32(vec![0.0, 1.0, 128.0 / 255.0, f32::NAN]);
         let expected = Column::U8(vec![0, 255, 128, 0]);
-        assert_eq!(red(unit.clone(), &[0, 1, 2, 3], Target::Ply), (expected, 0));
+        // NaN is named.
+        assert_eq!(red(unit.clone(), &[0, 1, 2, 3], Target::Ply), (expected, 1));
         assert_eq!(red(unit, &[1], Target::Las), (Column::U16(vec![65535]), 0));
         let bytes = Column::F32(vec![0.0, 255.0]);
         assert_eq!(red(bytes, &[0, 1], Target::Pts), (Column::U8(vec![0, 255]), 0));
@@ -355,7 +445,7 @@ mod tests {
     #[test]
     fn attributes_that_are_not_colors_stay() {
         let mut warnings = Vec::new();
-        let cloud = colored(Column::F64(vec![-3.5, 70_000.0]));
+        let cloud = colored(Column::F64(vec![-3.5, 90_000.0]));
         let all = attributes(&cloud, &[0], Target::Ply, &mut warnings);
         assert_eq!(all[0].name, "r");
         assert_eq!(all[0].column, Column::F64(vec![-3.5]));

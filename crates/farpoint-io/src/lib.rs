@@ -34,15 +34,18 @@ pub use cloud::coordinates::Coordinates;
 pub use cloud::crs::Crs;
 pub use cloud::summary::{Octree, Summary};
 pub use cloud::{Cloud, Field};
+pub use error::remedy;
 pub use files::area::Area;
 pub use files::classes::class_name;
 pub use files::filter::{Condition, Filter};
 pub use files::merge::{EqualRows, Merged, MergedFile};
 pub use files::reader::{Reader, Rows};
 
+pub use bytes::identity::FileId;
+pub use bytes::share::{Share, observe};
 pub use bytes::{memory, temporary};
 pub use error::untrusted::printable;
-pub use error::{Error, Place};
+pub use error::{Error, Place, is_url, spelled};
 pub use files::input::{read, read_bytes, read_for, summary};
 pub use files::numbers::read_numbers;
 pub use files::output::{

@@ -70,8 +70,8 @@ pub enum Encoding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precision {
-    /// Float32. If that would lose more than the scale of the input, the minimum corner is subtracted first, and a
-    /// warning states it.
+    /// Float32. If that would lose more than the scale of the input and a tenth of a millimeter, the minimum corner is
+    /// subtracted first, and a warning states it.
     Single,
     /// Float64.
     Double,
@@ -88,8 +88,8 @@ pub struct WriteOptions {
     pub encoding: Option<Encoding>,
     /// The layout of a text file; from the output's extension unless set.
     pub style: Option<TextStyle>,
-    /// The type of the coordinates in PLY, PCD and NPY. Unless set, float32 for PCD, as its readers expect, and the
-    /// type of the input for the others.
+    /// The type of the coordinates in PLY, PCD and NPY. Unless set, that of the input, and for PCD of another format
+    /// float32, as its readers expect, if that keeps the coordinates to a tenth of a millimeter.
     pub precision: Option<Precision>,
     /// The scale of the coordinates in LAS and LAZ. Unless set, that of the input, as far as 32 bits reach.
     pub scale: Option<f64>,

@@ -76,7 +76,7 @@ impl DeviceOptions {
 
     /// Returns an option that only the CPU has, if it was given.
     pub fn cpu_option(&self) -> Option<&'static str> {
-        let options = [(self.threads.is_some(), "--threads"), (self.level.is_some(), "--simd")];
+        let options = [(self.threads.is_some(), "`threads`"), (self.level.is_some(), "`simd`")];
         options.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name)
     }
 

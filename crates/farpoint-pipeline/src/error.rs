@@ -35,6 +35,7 @@ impl Error {
     }
 
     pub(crate) fn system(name: &Path, source: io::Error, fix: &'static str) -> Self {
+        let fix = farpoint_io::remedy(&source).unwrap_or(fix);
         Self::System { name: name.display().to_string(), source, fix }
     }
 }

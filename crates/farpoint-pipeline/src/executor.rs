@@ -72,7 +72,9 @@ impl Executor {
         notes: &mut Notes,
     ) -> Result<Done, String> {
         let name = input.display().to_string();
-        let before = fs::metadata(input).ok();
+        let before = fs::metadata(input).map_err(|source| {
+            farpoint_io::Error::Read { name: name.clone(), source }.to_string()
+        })?;
         self.check_output(output, &name)?;
         let inputs = [input.to_owned()];
         let files = Files { inputs: &inputs, merge: false, output: Some(output), indices: None };
@@ -81,17 +83,17 @@ impl Executor {
         let sampled = sampled.map_err(|error| stop.reason(&name).unwrap_or(error.to_string()))?;
         stop.check(&name)?;
         let finished = sampled.write(&watch).map_err(|error| error.to_string())?;
-        let changed = before.is_some_and(|before| {
-            fs::metadata(input).is_ok_and(|now| {
-                before.len() != now.len() || before.modified().ok() != now.modified().ok()
-            })
+        let changed = fs::metadata(input).is_ok_and(|now| {
+            before.len() != now.len() || before.modified().ok() != now.modified().ok()
         });
         if changed {
             // The output may be half of the old file and half of the new one.
             let _ = fs::remove_file(output);
             return Err(format!("{name}: changed while it was read; sample it again"));
         }
-        Done::of(&finished, output)
+        let warnings = notes.iter().filter(|(kind, _)| *kind == Kind::Warning);
+        let warnings = warnings.map(|(_, text)| text.to_owned()).collect();
+        Ok(Done { warnings, ..Done::of(&finished, output)? })
     }
 
     /// Refuses an output before the input is read.

@@ -75,10 +75,10 @@ fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions, watch: &dyn 
     let other = format != Format::Mcap;
     let text = matches!(format, Format::Text | Format::Raw);
     for (unused, option, kind) in [
-        (options.xyz.is_some() && !text, "--xyz", "text and raw files"),
-        (options.columns.is_some() && format != Format::Raw, "--columns", "raw files"),
-        (other && options.topic.is_some(), "--topic", "MCAP files"),
-        (other && options.message.is_some(), "--message", "MCAP files"),
+        (options.xyz.is_some() && !text, "`xyz`", "text and raw files"),
+        (options.columns.is_some() && format != Format::Raw, "`columns`", "raw files"),
+        (other && options.topic.is_some(), "`topic`", "MCAP files"),
+        (other && options.message.is_some(), "`message`", "MCAP files"),
     ] {
         if unused {
             watch.warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
@@ -119,8 +119,9 @@ impl<'a> InMemory<'a> {
             _ => sample_cloud(request, &files, &cloud, &name, watch)?,
         };
         let (points, samples) = (points as u64, outcome.indices.len() as u64);
-        let (write, disk) = (None, None);
-        let finished = Finished { name, points, samples, read, write, joined, disk, outcome };
+        let (write, disk, meters) = (None, None, cloud.meters_per_unit());
+        let finished =
+            Finished { name, meters, points, samples, read, write, joined, disk, outcome };
         Ok(SampledCloud { request, files, cloud, finished, unit, single, error })
     }
 }
@@ -143,6 +144,11 @@ fn sample_cloud(
     };
     request.check_start(&input)?;
     let unit = request.unit(cloud, name, watch)?;
+    let filtered = !request.filter.is_empty() && input.usable() == 0;
+    if filtered && !matches!(request.size, SampleSize::Count(1..)) {
+        let outcome = Outcome { dropped: input.of, ..Outcome::of_rows(Vec::new()) };
+        return Ok((outcome, input.of, unit, false, error));
+    }
     let job = request.job(&input, unit);
     let copc = files.output.and_then(|output| request.levels(output));
     let copc_bytes = copc.map_or(0, |_| Copc::memory(input.points.len()));
@@ -189,9 +195,7 @@ impl SampledCloud<'_> {
             if self.request.sorted && outcome.means.is_none() {
                 outcome.indices.sort_unstable();
             }
-            watch.stage(Stage::Indices, "");
             farpoint_io::write_indices(path, &outcome.indices)?;
-            watch.stage(Stage::Between, "");
         }
         let wrote = output.is_some() || indices.is_some();
         self.finished.write = wrote.then(|| start.elapsed().as_secs_f64());
@@ -234,8 +238,7 @@ impl Request {
             SampleSize::Cell { .. } if self.command => "cell",
             _ => "spacing",
         };
-        let option = |option: &str| format!("{}{option}", if self.command { "--" } else { "" });
-        let [amount, scale] = [amount, "scale"].map(option);
+        let [amount, scale] = [amount, "scale"].map(|option| format!("`{option}`"));
         let lengths = self.size.lengths().into_iter().map(|length| (&*amount, Some(length)));
         let lengths: Vec<_> = lengths.chain([(&*scale, self.scale)]).collect();
         Ok(unit(cloud, name, &lengths, watch)?)
@@ -269,10 +272,10 @@ impl Request {
         };
         let reason = match &self.listed {
             Some(listed) => format!("{} does not name that row", listed.option()),
-            None if self.rows.drop_zeros => "--drop-zeros leaves that row out".to_owned(),
+            None if self.rows.drop_zeros => "`drop_zeros=True` leaves that row out".to_owned(),
             None => "the filters leave that row out".to_owned(),
         };
-        Err(Error::Refused(format!("--start {row}: {reason}, or it holds NaN or infinity")))
+        Err(Error::Refused(format!("`start={row}`: {reason}, or it holds NaN or infinity")))
     }
 
     /// Returns the options of an output whose unit is `unit` meters.

@@ -7,9 +7,10 @@
 //! ```no_run
 //! use farpoint_pipeline::{Batch, Concurrency, Executor, File, Notes, Request, Stop, SampleSize, DeviceOptions, expand, plan, run};
 //! use std::path::Path;
-//! use std::sync::atomic::AtomicBool;
+//! use std::sync::{Mutex, atomic::AtomicBool};
 //! let out = Path::new("thin");
-//! let files = plan(expand(&["scans".into()], true, Some(out))?, out, Some("laz"))?;
+//! let notes = Mutex::new(Notes::default());
+//! let files = plan(expand(&["scans".into()], true, Some(out), &notes)?, out, Some("laz"))?;
 //! let place = DeviceOptions { threads: Some(1), ..DeviceOptions::cpu() };
 //! let request = Request { place, ..Request::new(SampleSize::Ratio(0.25)) };
 //! let batch = Batch::open(files, out, &request.digest(), false)?;
@@ -55,7 +56,7 @@ pub use batch::run::{Concurrency, Isolated, run};
 pub use cloud::choose::{MANY_ZEROS, narrowed, prepare, zeros_kept};
 pub use cloud::length::{Length, unit};
 pub use cloud::listed::RowList;
-pub use cloud::points::{Points, Rows};
+pub use cloud::points::{Points, Rows, zeros};
 pub use cloud::selection::{InputPoints, RowSelection};
 pub use device::{Cards, Choice, DeviceOptions, Place};
 pub use error::Error;

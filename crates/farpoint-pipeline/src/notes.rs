@@ -1,5 +1,7 @@
 //! Warnings and notes on a file, besides its result: the library prints nothing.
 
+use std::sync::{Mutex, PoisonError};
+
 /// Severity of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -29,16 +31,16 @@ impl Notes {
 pub enum Stage {
     /// The files of one cloud are opened.
     Opening,
-    /// A cloud is read whole.
+    /// A cloud is read.
     Reading,
+    /// A cloud is read into a spool that is kept: if the watch stops it, what was read is recorded.
+    Spooling,
     /// Rows of several files are compared.
     Comparing,
     /// Points are chosen.
     Sampling,
     /// The chosen points are written.
     Writing,
-    /// Their rows are written.
-    Indices,
     /// Nothing that takes time.
     Between,
 }
@@ -77,5 +79,12 @@ pub trait Watch: Sync {
     /// Returns whether to go on.
     fn should_continue(&self) -> bool {
         true
+    }
+}
+
+/// Keeps warnings and notes.
+impl Watch for Mutex<Notes> {
+    fn report(&self, kind: Kind, text: &str) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).add(kind, text);
     }
 }

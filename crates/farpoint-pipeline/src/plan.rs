@@ -54,7 +54,7 @@ impl Request {
         let large = match limit {
             _ if !self.is_exact() => None,
             _ if path == Path::new("-") => {
-                let message = "--spool is for files, and the input is a pipe; save it first";
+                let message = "`spool` is for files, and the input is a pipe; save it first";
                 refuse_if(self.limits.spool.is_some(), message)?;
                 None
             }
@@ -144,17 +144,17 @@ impl Request {
         let limits = &self.limits;
         if !self.is_exact() {
             let is_set = limits.memory.is_some() || limits.spool.is_some();
-            refuse_if(is_set, "--memory and --spool require an exact algorithm; remove them")?;
+            refuse_if(is_set, "`memory` and `spool` require an exact algorithm; remove them")?;
             return Ok(None);
         }
         refuse_if(
             limits.spool.is_none() && limits.resume,
-            "--resume needs the folder of the interrupted run; set it with --spool",
+            "`resume=True` needs the folder of the interrupted run; set it with `spool`",
         )?;
         if limits.memory.is_some() || limits.spool.is_none() {
             return Ok(limits.memory);
         }
-        let unknown = || "the free memory of this system is unknown; set --memory".to_owned();
+        let unknown = || "the free memory of this system is unknown; set `memory`".to_owned();
         Ok(Some(share(memory::available().ok_or_else(unknown)?)))
     }
 
@@ -215,35 +215,30 @@ impl Request {
         let [needed_text, free_text, memory_text] = [needed, free, memory].map(bytes);
         let note = format!(
             "{name}: would take about {needed_text} of memory, {free_text} are free; sampled through the disk with {memory_text} \
-             (see --memory and --spool)"
+             (see `memory` and `spool`)"
         );
         watch.note(&note);
         Some(memory)
     }
 
-    /// Returns an option that sampling through the disk lacks, and its subject.
-    fn unsupported_on_disk(&self) -> Option<[&'static str; 2]> {
+    /// Returns an option that sampling through the disk lacks.
+    fn unsupported_on_disk(&self) -> Option<&'static str> {
         let algorithm = matches!(self.method, Method::Exact(Algorithm::Auto));
         let options = [
-            (!algorithm, ["--algorithm", "an algorithm"]),
-            (self.place.device == Choice::Cuda, ["--device cuda", "a GPU"]),
-            (self.place.gpu.is_some(), ["--gpu", "a GPU"]),
-            (self.place.level.is_some(), ["--simd", "an instruction set"]),
-            (self.statistics, ["--stats", "counting"]),
+            (!algorithm, "`algorithm`"),
+            (self.place.device == Choice::Cuda, "`device=cuda`"),
+            (self.place.gpu.is_some(), "`gpu`"),
+            (self.place.level.is_some(), "`simd`"),
+            (self.statistics, "`stats`"),
         ];
         options.into_iter().find(|(is_set, _)| *is_set).map(|(_, option)| option)
     }
 
     fn check_disk_options(&self, name: &str) -> Result<(), Error> {
-        let Some([option, what]) = self.unsupported_on_disk() else { return Ok(()) };
-        Err(Error::Refused(match self.command {
-            true => format!(
-                "{name}: {option} is for clouds in memory; remove it, or allow more --memory"
-            ),
-            false => {
-                format!("{name}: {what} is for clouds in memory; remove it, or leave memory out")
-            }
-        }))
+        let Some(option) = self.unsupported_on_disk() else { return Ok(()) };
+        Err(Error::Refused(format!(
+            "{name}: {option} is for clouds in memory; remove it, or allow more `memory`"
+        )))
     }
 
     /// Returns the error, with the sufficient memory if sampling in memory takes less than through the disk.

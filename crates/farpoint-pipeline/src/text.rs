@@ -7,6 +7,14 @@ pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
+/// Returns a path as text, with `\xFF` for a byte that is no Unicode: different names stay different.
+pub fn escaped(path: &Path) -> String {
+    let chunks = path.as_os_str().as_encoded_bytes().utf8_chunks();
+    let escape =
+        |bytes: &[u8]| bytes.iter().map(|byte| format!("\\x{byte:02X}")).collect::<String>();
+    chunks.map(|chunk| chunk.valid().to_owned() + &escape(chunk.invalid())).collect()
+}
+
 /// Formats `1234567` as `1,234,567`.
 pub fn count(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();

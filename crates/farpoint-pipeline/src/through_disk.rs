@@ -1,6 +1,6 @@
 //! A cloud that is larger than memory: notes on its way through the disk.
 
-use crate::cloud::choose::{report_filtered, report_narrowed, report_rows};
+use crate::cloud::choose::{report_filtered, report_narrowed, report_rows, warn_of_none};
 use crate::disk::{self, Error, Event, Outputs};
 use crate::merged::Joined;
 use crate::notes::{Stage, Watch};
@@ -43,20 +43,28 @@ impl ThroughDisk<'_> {
                 bytes(size)
             ));
         }
-        watch.stage(Stage::Sampling, name);
+        let to = files.output.unwrap_or(Path::new(name)).display().to_string();
+        let kept = request.limits.spool.is_some();
+        watch.stage(if kept { Stage::Spooling } else { Stage::Reading }, name);
+        watch.step(0, 2 * reader.parts());
         let _pool = request.place.threads.and_then(|n| granted_here(n, ThreadPoolBuilder::new));
         let sampled = disk::sample(&reader, &job, &outputs, &mut |event| {
-            report_event(request, &reader, event, watch)
+            report_event(request, &reader, event, watch, &to)
         });
         watch.stage(Stage::Between, "");
-        let least = |error| request.least(Some(request.memory_of(&reader)), error);
-        let sampled = sampled.map_err(least)?;
-        let to = files.output.unwrap_or(Path::new(name)).display().to_string();
+        let sampled = sampled.map_err(|error| match error {
+            // As in memory.
+            Error::Job(error) if !matches!(error, farpoint::Error::OutOfMemory { .. }) => {
+                Error::Refused(format!("{name}: {error}"))
+            }
+            error => request.least(Some(request.memory_of(&reader)), error),
+        })?;
         watch.warnings(&to, &sampled.warnings);
         let [read, sampling, write] = sampled.seconds;
         let (tiles, bands, spooled) = (sampled.tiles, sampled.bands, sampled.spooled);
         Ok(Finished {
             name: name.to_owned(),
+            meters: reader.head().meters_per_unit(),
             points: sampled.points,
             samples: sampled.samples,
             read,
@@ -76,13 +84,21 @@ impl ThroughDisk<'_> {
 }
 
 /// Passes on progress; returns whether to go on.
-fn report_event(request: &Request, reader: &Reader, event: Event, watch: &dyn Watch) -> bool {
+fn report_event(
+    request: &Request,
+    reader: &Reader,
+    event: Event,
+    watch: &dyn Watch,
+    to: &str,
+) -> bool {
     let name = reader.name();
     match event {
         Event::Surveyed { resumed, rows: all, bad, zeros, corner } => {
             let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
             if !reader.filter().is_empty() {
+                let dropped = if request.rows.drop_zeros { zeros } else { 0 };
                 report_filtered(name, [all, all - bad], watch);
+                warn_of_none(name, [all, all - bad - dropped], watch);
                 bad = 0;
             }
             report_rows(name, request.rows.drop_zeros, [all, bad, zeros], watch);
@@ -95,14 +111,16 @@ fn report_event(request: &Request, reader: &Reader, event: Event, watch: &dyn Wa
                 report_narrowed(name, corner, watch);
             }
         }
+        Event::Read { parts, of } => return watch.step(parts, of),
         Event::Spooled { tiles, resumed } => {
             let how = if resumed { "the interrupted run's" } else { "made" };
             watch.detail(&format!("spool of {} tiles", count(tiles)), how);
+            watch.stage(Stage::Sampling, name);
         }
         Event::Band { samples, limit, .. } => {
             return watch.step(samples.min(limit) as usize, limit as usize);
         }
-        _ => {}
+        Event::Writing => watch.stage(Stage::Writing, to),
     }
     watch.should_continue()
 }

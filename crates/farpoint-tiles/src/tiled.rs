@@ -93,7 +93,7 @@ impl<T: Scalar> Tiled<T> {
         };
         match start {
             _ if self.points.is_empty() => Ok(Vec::new()),
-            Start::First | Start::Index(0) => Ok(vec![self.points[0]]),
+            Start::First => Ok(vec![self.points[0]]),
             Start::Index(row) => Ok(vec![entry(*row)?]),
             Start::Indices(rows) => rows.iter().map(|&row| entry(row)).collect(),
             Start::Random(seed) => {

@@ -214,6 +214,19 @@ pub enum Error {
     },
 }
 
+/// Number as the shortest text that reads back as it: as one of single precision if it is one, with an exponent if
+/// it is tiny or huge.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let single = self.0 as f32;
+        let is_single = f64::from(single) == self.0;
+        let text = if is_single { format!("{single:?}") } else { format!("{:?}", self.0) };
+        f.write_str(text.strip_suffix(".0").unwrap_or(&text))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -266,9 +279,9 @@ impl fmt::Display for Error {
             Self::SampleOutOfRange { index, points } => {
                 write!(f, "sample index {index} is outside the cloud of {points} points")
             }
-            Self::BadRatio(value) => write!(f, "ratio {value} is not between 0 and 1"),
+            Self::BadRatio(value) => write!(f, "ratio {} is not between 0 and 1", Short(*value)),
             Self::BadSpacing(value) => {
-                write!(f, "spacing {value} is not a finite number of at least 0")
+                write!(f, "spacing {} is not a finite number of at least 0", Short(*value))
             }
             Self::NoNeighbors => f.write_str("0 neighbors requested; request at least 1"),
             Self::NoBall => {
@@ -278,20 +291,28 @@ impl fmt::Display for Error {
                 f,
                 "{value} neighbors do not fit in memory; request fewer, or use smaller balls"
             ),
-            Self::BadRadius(value) => write!(f, "radius {value} is not a number of at least 0"),
+            Self::BadRadius(value) => {
+                write!(f, "radius {} is not a number of at least 0", Short(*value))
+            }
             Self::BadThreads(value, reason) => {
                 write!(f, "{value} threads cannot be used: {reason}")
             }
             Self::BadVoxels(value) => write!(f, "nvox = {value} is outside 1..=1024"),
-            Self::BadCell(value) => write!(f, "cell size {value} is not a finite number above 0"),
+            Self::BadCell(value) => {
+                write!(f, "cell size {} is not a finite number above 0", Short(*value))
+            }
             Self::BadVoxelSize { axis, size } => write!(
                 f,
-                "voxel size {size} of axis {axis} is not a finite number above 0 in the precision of the points"
+                "voxel size {} of axis {axis} is not a finite number above 0 in the precision of the points",
+                Short(*size)
             ),
             Self::VoxelOutOfRange { axis, row, coordinate, size, origin } => write!(
                 f,
-                "row {row} is too far away for voxels of {size} from {origin} along axis {axis}: coordinate {coordinate} \
-         lies in a cell beyond 32 bits; use larger voxels, or an origin near the points"
+                "row {row} is too far away for voxels of {} from {} along axis {axis}: coordinate {} \
+         lies in a cell beyond 32 bits; use larger voxels, or an origin near the points",
+                Short(*size),
+                Short(*origin),
+                Short(*coordinate)
             ),
             Self::NotForMethod { what, method } => {
                 write!(f, "{what} for the grid sampler, not for {method}; use a count or a ratio")
@@ -343,6 +364,38 @@ impl std::error::Error for Error {
         match self {
             Self::InPair { source, .. } | Self::InBatch { source, .. } => Some(source),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let single = |value: f32| f64::from(value);
+        for (value, text) in [
+            (single(1e-12), "1e-12"),
+            (single(0.1), "0.1"),
+            (0.1, "0.1"),
+            (1e-300, "1e-300"),
+            (-1.0, "-1"),
+            (1234567.0, "1234567"),
+            (1e300, "1e300"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(Short(value).to_string(), text);
+            for error in [
+                Error::BadRatio(value),
+                Error::BadSpacing(value),
+                Error::BadRadius(value),
+                Error::BadCell(value),
+                Error::BadVoxelSize { axis: 1, size: value },
+            ] {
+                assert!(error.to_string().contains(&format!(" {text} ")), "{error}");
+            }
         }
     }
 }

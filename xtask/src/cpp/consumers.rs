@@ -31,6 +31,32 @@ fn installed(folder: &Path, prefix: &Path) -> Result<()> {
         configure_and_build(&Path::new(CONSUMERS).join(project), &build, &args)?;
         run_both(&build)?;
     }
+    exports_its_own(&folder.join("installed/libplugin.so"))?;
+    no_build_folder(folder)
+}
+
+/// Checks that a plug-in with the static library exports nothing of it: besides `main` only inline functions.
+fn exports_its_own(plugin: &Path) -> Result<()> {
+    let symbols = output(Command::new("nm").args(["-D", "--defined-only"]).arg(plugin))?;
+    let of_library = symbols.lines().find(|line| line.contains(" T ") && !line.ends_with(" main"));
+    ensure!(of_library.is_none(), "the plug-in exports {}", of_library.unwrap_or_default());
+    Ok(())
+}
+
+/// Checks that a build folder is not taken for an installation.
+fn no_build_folder(folder: &Path) -> Result<()> {
+    let project = Path::new(CONSUMERS).join("installed");
+    for variable in ["farpoint_DIR", "CMAKE_PREFIX_PATH"] {
+        let mut configure = Command::new("cmake");
+        configure.arg("-S").arg(&project).arg("-B").arg(folder.join("no-installation"));
+        configure.arg(format!("-D{variable}={}", folder.join("build").display()));
+        let found = configure.output()?;
+        let words = String::from_utf8_lossy(&found.stderr);
+        ensure!(
+            !found.status.success() && words.contains("Could not find a package configuration"),
+            "{variable} as a build folder: {words}"
+        );
+    }
     Ok(())
 }
 

@@ -46,7 +46,7 @@ enum class WindowOrder : std::int32_t {
 };
 
 /// Farthest point sampling that updates only a window around each sample.
-struct Npdu {
+struct Npdu : StartOptions {
     WindowOrder order = WindowOrder::input;
     /// Number of points of a window; 0: 16 times the points per sample.
     std::size_t window = 0;
@@ -55,8 +55,8 @@ struct Npdu {
 /// Distance estimator of `FastPoint`.
 enum class Estimator : std::int32_t { network = FARPOINT_ESTIMATOR_NETWORK, fit = FARPOINT_ESTIMATOR_FIT };
 
-/// FastPoint, which predicts the distances of later samples from the first.
-struct FastPoint {
+/// FastPoint, which predicts the distances of later samples from the first; these are chosen by an exact algorithm.
+struct FastPoint : StartOptions, ExactOptions {
     Estimator estimator = Estimator::network;
 };
 
@@ -135,18 +135,20 @@ inline void set_method(farpoint_approximate_options& c, const Npdu& method) noex
     c.method = FARPOINT_METHOD_NPDU;
     c.window_order = static_cast<farpoint_window_order>(method.order);
     c.window = method.window;
+    set_start(c, method);
 }
 inline void set_method(farpoint_approximate_options& c, const FastPoint& method) noexcept {
     c.method = FARPOINT_METHOD_FASTPOINT;
     c.estimator = static_cast<farpoint_estimator>(method.estimator);
+    set_start(c, method);
+    set_algorithm(c, method);
 }
 
-inline farpoint_approximate_options approximate_options(const ApproximateAmount& amount, const SampleOptions& options,
+inline farpoint_approximate_options approximate_options(const ApproximateAmount& amount, const RowOptions& rows,
                                                         const Run& run, std::size_t points) {
-    if (options.deadline || options.partial) {
-        invalid("a deadline or partial samples are for exact samplers; leave them out");
-    }
-    auto c = sampling_options<farpoint_approximate_options>(options, run, points);
+    auto c = sized<farpoint_approximate_options>();
+    c.run = run.c();
+    set_rows(c, rows, points);
     c.amount = amount.kind();
     c.count = amount.count();
     c.ratio = amount.value();
@@ -163,13 +165,13 @@ inline farpoint_approximate_options approximate_options(const ApproximateAmount&
 /// @param amount  a number, `ratio(0.25)`, `all()`, or `cell(0.1)` for `Grid`
 /// @throws Error
 inline ApproximateResult sample_approximate(const Points& cloud, const ApproximateMethod& method,
-                                            const ApproximateAmount& amount, const SampleOptions& options = {}) {
+                                            const ApproximateAmount& amount, const ApproximateOptions& options = {}) {
     detail::Run run(options);
     auto c = detail::approximate_options(amount, options, run, cloud.size());
     std::visit([&c](const auto& which) { detail::set_method(c, which); }, method);
     farpoint_approximate_result* result = nullptr;
-    run.finish(farpoint_approximate(cloud.c(), &c, &result));
-    return ApproximateResult(result);
+    const farpoint_status status = farpoint_approximate(cloud.c(), &c, &result);
+    return run.finish(status, ApproximateResult(result));
 }
 
 /// Computes the mean of the points of each occupied cell of the grid `cell(0.1)`; or, for another amount, of the
@@ -177,12 +179,12 @@ inline ApproximateResult sample_approximate(const Points& cloud, const Approxima
 ///
 /// @throws Error
 inline CentroidsResult centroids(const Points& cloud, const ApproximateAmount& amount,
-                                 const SampleOptions& options = {}) {
+                                 const CentroidOptions& options = {}) {
     detail::Run run(options);
     const auto c = detail::approximate_options(amount, options, run, cloud.size());
     farpoint_centroids_result* result = nullptr;
-    run.finish(farpoint_centroids(cloud.c(), &c, &result));
-    return {result, cloud.dimensions()};
+    const farpoint_status status = farpoint_centroids(cloud.c(), &c, &result);
+    return run.finish(status, CentroidsResult(result, cloud.dimensions()));
 }
 
 }  // namespace farpoint

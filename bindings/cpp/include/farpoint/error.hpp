@@ -16,13 +16,13 @@
 namespace farpoint {
 
 /// Error codes; the values are those of the C interface.
-enum class Status : std::int32_t {
+enum class ErrorCode : std::int32_t {
     ok = FARPOINT_OK,
     /// Invalid argument, option, or size of a cloud; nothing was done.
     invalid_argument = FARPOINT_INVALID_ARGUMENT,
-    /// Non-finite rows: remove them, or set `RunOptions::non_finite` to `NonFinite::skip`.
+    /// Non-finite rows: remove them, or set `non_finite` to `NonFinite::skip`.
     non_finite = FARPOINT_NON_FINITE,
-    /// `Options::progress` returned false.
+    /// `progress` returned false.
     canceled = FARPOINT_CANCELED,
     out_of_memory = FARPOINT_OUT_OF_MEMORY,
     /// GPU, driver or instruction set not available, or a library built without CUDA.
@@ -36,12 +36,12 @@ enum class Status : std::int32_t {
 /// Exception thrown by every function on failure. `what()` names the invalid values.
 class Error : public std::runtime_error {
 public:
-    Error(farpoint::Status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+    Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
 
-    [[nodiscard]] farpoint::Status status() const noexcept { return status_; }
+    [[nodiscard]] ErrorCode code() const noexcept { return code_; }
 
 private:
-    farpoint::Status status_;
+    ErrorCode code_;
 };
 
 namespace detail {
@@ -49,11 +49,11 @@ namespace detail {
 /// Throws the error of the call on this thread that returned `status`.
 inline void check(farpoint_status status) {
     if (status != FARPOINT_OK) {
-        throw Error(static_cast<farpoint::Status>(status), farpoint_last_error());
+        throw Error(static_cast<ErrorCode>(status), farpoint_last_error());
     }
 }
 
-[[noreturn]] inline void invalid(const std::string& text) { throw Error(Status::invalid_argument, text); }
+[[noreturn]] inline void invalid(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
 
 }  // namespace detail
 }  // namespace farpoint

@@ -24,10 +24,9 @@ namespace farpoint {
 /// Owns a copy of the points. Move-only. Any number of threads may search it concurrently.
 class Index {
 public:
-    /// @param options  options of the build, on the CPU. Rows skipped by `non_finite` are skipped in every
-    ///                 search; indices still count all rows
+    /// @param options  rows skipped by `non_finite` are skipped in every search; indices still count all rows
     /// @throws Error   non-finite rows, an empty cloud, ...
-    explicit Index(const Points& cloud, const RunOptions& options = {}) {
+    explicit Index(const Points& cloud, const IndexOptions& options = {}) {
         detail::Run run(options);
         farpoint_index* index = nullptr;
         run.finish(farpoint_index_build(cloud.c(), run.c(), &index));

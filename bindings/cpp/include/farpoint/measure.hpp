@@ -22,7 +22,7 @@ using Quality = farpoint_quality;
 ///
 /// @param rows    the sample: rows of the cloud, at least 1
 /// @throws Error  NaN or infinity in a row, rows outside the cloud, ...
-inline double covering_radius(const Points& cloud, Span<std::size_t> rows, const RunOptions& options = {}) {
+inline double covering_radius(const Points& cloud, Span<std::size_t> rows, const MeasureOptions& options = {}) {
     detail::Run run(options);
     double radius = 0.0;
     run.finish(farpoint_covering_radius(cloud.c(), rows.data(), rows.size(), run.c(), &radius));
@@ -33,7 +33,7 @@ inline double covering_radius(const Points& cloud, Span<std::size_t> rows, const
 ///
 /// @param rows    the sample: rows of the cloud, at least 2
 /// @throws Error
-inline SampleSpacing spacing_of(const Points& cloud, Span<std::size_t> rows, const RunOptions& options = {}) {
+inline SampleSpacing spacing_of(const Points& cloud, Span<std::size_t> rows, const MeasureOptions& options = {}) {
     detail::Run run(options);
     SampleSpacing found{};
     run.finish(farpoint_spacing_of(cloud.c(), rows.data(), rows.size(), run.c(), &found));
@@ -44,7 +44,7 @@ inline SampleSpacing spacing_of(const Points& cloud, Span<std::size_t> rows, con
 ///
 /// @param rows    the sample: rows of the cloud, at least 1
 /// @throws Error
-inline Quality quality_of(const Points& cloud, Span<std::size_t> rows, const RunOptions& options = {}) {
+inline Quality quality_of(const Points& cloud, Span<std::size_t> rows, const MeasureOptions& options = {}) {
     detail::Run run(options);
     Quality found{};
     found.size = sizeof found;
@@ -55,7 +55,7 @@ inline Quality quality_of(const Points& cloud, Span<std::size_t> rows, const Run
 /// Computes all measures of a sample by coordinates, which need not be points of the cloud.
 ///
 /// @throws Error
-inline Quality quality_of(const Points& cloud, const Points& samples, const RunOptions& options = {}) {
+inline Quality quality_of(const Points& cloud, const Points& samples, const MeasureOptions& options = {}) {
     detail::Run run(options);
     Quality found{};
     found.size = sizeof found;

@@ -138,13 +138,14 @@ public:
     /// @throws Error
     template <typename T>
     [[nodiscard]] GradientsResult backward(const Points& a, const Points& b, Span<T> grad_a, Span<T> grad_b,
-                                           const RunOptions& options = {}) const {
+                                           const GradientOptions& options = {}) const {
         detail::Run run(options);
         const void* from_a = detail::gradients_of(grad_a, a.size(), a);
         const void* from_b = detail::gradients_of(grad_b, b.size(), b);
         farpoint_gradients_result* result = nullptr;
-        run.finish(farpoint_chamfer_backward(result_.get(), a.c(), b.c(), from_a, from_b, run.c(), &result));
-        return GradientsResult(result);
+        const farpoint_status status =
+            farpoint_chamfer_backward(result_.get(), a.c(), b.c(), from_a, from_b, run.c(), &result);
+        return run.finish(status, GradientsResult(result));
     }
 
     /// Takes ownership of a result of the C interface.
@@ -177,8 +178,8 @@ inline NearestResult nearest(const Points& a, const Points& b, const MatchOption
     detail::Run run(options);
     const auto c = detail::match_options(options, run);
     farpoint_nearest_result* result = nullptr;
-    run.finish(farpoint_nearest(a.c(), b.c(), &c, &result));
-    return NearestResult(result);
+    const farpoint_status status = farpoint_nearest(a.c(), b.c(), &c, &result);
+    return run.finish(status, NearestResult(result));
 }
 
 /// Finds nearest points in both directions, for the Chamfer distance and related measures.
@@ -188,8 +189,8 @@ inline ChamferResult chamfer(const Points& a, const Points& b, const MatchOption
     detail::Run run(options);
     const auto c = detail::match_options(options, run);
     farpoint_chamfer_result* result = nullptr;
-    run.finish(farpoint_chamfer(a.c(), b.c(), &c, &result));
-    return ChamferResult(result);
+    const farpoint_status status = farpoint_chamfer(a.c(), b.c(), &c, &result);
+    return run.finish(status, ChamferResult(result));
 }
 
 }  // namespace farpoint

@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace farpoint {
@@ -32,7 +33,7 @@ enum class InstructionSet : std::int32_t {
 
 /// Handling of non-finite rows.
 enum class NonFinite : std::int32_t {
-    /// Fail with `Status::non_finite`.
+    /// Fail with `ErrorCode::non_finite`.
     error = FARPOINT_NON_FINITE_ERROR,
     /// Skip and count them; indices still count all rows.
     skip = FARPOINT_NON_FINITE_SKIP,
@@ -58,7 +59,7 @@ struct ThreadOptions {
     std::vector<std::int32_t> cpus;
     /// Linux only.
     Scheduling scheduling = Scheduling::inherited;
-    /// Priority, 1 to 99, of `fifo` and `round_robin`.
+    /// Priority, 1 to 99, of `fifo` and `round_robin`; 0 without them.
     std::int32_t priority = 0;
 };
 
@@ -91,56 +92,106 @@ struct Progress {
     double covering_radius = 0.0;
 };
 
-/// Options of all calls.
-struct RunOptions {
+/// Options of the CPU, of all calls. They do not affect results.
+struct CpuOptions {
     /// Number of threads. 0: a pool for the whole process, one thread per core. 1: only the calling
     /// thread; no thread is started.
     std::size_t threads = 0;
+    InstructionSet instruction_set = InstructionSet::best;
+};
+
+/// Device of a call.
+struct DeviceOptions {
     Device device = Device::cpu;
     /// GPU number, from 0.
     std::int32_t device_number = 0;
-    InstructionSet instruction_set = InstructionSet::best;
+};
+
+/// Option of calls that read clouds which may have non-finite rows.
+struct NonFiniteOptions {
     NonFinite non_finite = NonFinite::error;
+};
+
+/// Option of calls that report progress.
+struct ProgressOptions {
     /// Progress callback, called repeatedly but never concurrently, not always on the calling thread. Return false
-    /// to cancel: the call then throws `Error` with `Status::canceled`. Its exceptions are rethrown by the call.
+    /// to cancel: the call then throws `Error` with `ErrorCode::canceled`. Its exceptions are rethrown by the call.
     std::function<bool(const Progress&)> progress;
 };
 
-/// Start and algorithm of a sampler.
-struct StartOptions : RunOptions {
+/// Start of a sampler.
+struct StartOptions {
     /// Start rows, in this order. Empty: the first usable row.
     std::vector<std::size_t> starts;
     /// Seed of a random start instead, the same on every machine.
     std::optional<std::uint64_t> random_start;
+};
+
+/// Algorithm of exact sampling.
+struct ExactOptions {
     /// Exact algorithm with its options: `"peak"`, `"radius:nvox=24"`. Empty: the fastest. All give
     /// the same samples.
     std::string algorithm;
-    /// Time after which an exact sampler returns the samples chosen so far: the beginning of the complete sample, with
-    /// its covering radius, and `complete()` false. There is at least the start. For single clouds on the CPU.
+};
+
+/// Ends of exact sampling before the sample is complete.
+struct EarlyOptions {
+    /// Time after which the call returns the samples chosen so far: the beginning of the complete sample, with its
+    /// covering radius, and `complete()` false. There is at least the start. On the CPU.
     std::optional<std::chrono::duration<double>> deadline;
-    /// True if a call of an exact sampler that `progress` cancels returns the samples chosen so far, as after a deadline,
-    /// instead of throwing `Error`.
+    /// True if a call that `progress` cancels returns the samples chosen so far, as after a deadline, instead of
+    /// throwing `Error`.
     bool partial = false;
 };
 
-/// Options for sampling a cloud, or selected rows of it.
-struct SampleOptions : StartOptions {
-    /// Rows to sample, each listed once; not owned. Ties go to the row listed first, and
-    /// the first listed row is the start unless set. Indices and starts are rows of the whole cloud.
+/// Selected rows of a cloud.
+struct RowOptions {
+    /// Rows to use, each listed once; not owned. In sampling, ties go to the row listed first, and the first listed
+    /// row is the start unless set. Indices and starts are rows of the whole cloud.
     std::optional<Span<std::size_t>> rows;
-    /// One byte per row: nonzero rows are sampled, as if listed in `rows` in ascending order; not owned.
+    /// One byte per row: nonzero rows are used, as if listed in `rows` in ascending order; not owned.
     /// Excludes `rows`.
     std::optional<Span<std::uint8_t>> mask;
 };
 
-/// Options for finding nearest points.
-struct MatchOptions : RunOptions {
+/// Options of searches.
+struct MetricOptions {
     Norm norm = Norm::l2;
     SearchMethod method = SearchMethod::automatic;
 };
 
-/// Options for finding several neighbors.
-struct SearchOptions : MatchOptions {
+/// Options of calls that GPUs can do, too.
+struct RunOptions : CpuOptions, DeviceOptions, ProgressOptions {};
+
+// The structures of calls follow. They have the options that the call uses, and none derives from another, so that
+// options of one call are not those of another.
+
+/// Options of `sample` and `order`.
+struct SampleOptions : RunOptions, NonFiniteOptions, StartOptions, ExactOptions, EarlyOptions, RowOptions {};
+
+/// Options of `sample_batch`.
+struct BatchOptions : RunOptions, NonFiniteOptions, StartOptions, ExactOptions, RowOptions {};
+
+/// Options of `sample_approximate`; starts are members of the methods that have them.
+struct ApproximateOptions : RunOptions, NonFiniteOptions, RowOptions {};
+
+/// Options of `centroids`.
+struct CentroidOptions : CpuOptions, NonFiniteOptions, ProgressOptions, RowOptions {};
+
+/// Options of `Index`.
+struct IndexOptions : CpuOptions, NonFiniteOptions {};
+
+/// Options of measures, and of gradients of several neighbors.
+struct MeasureOptions : CpuOptions {};
+
+/// Options of the gradients of the Chamfer distance.
+struct GradientOptions : CpuOptions, DeviceOptions {};
+
+/// Options of `nearest` and `chamfer`.
+struct MatchOptions : RunOptions, NonFiniteOptions, MetricOptions {};
+
+/// Options of `knn`, `ball_query` and `within`.
+struct SearchOptions : RunOptions, NonFiniteOptions, MetricOptions {
     /// Exclude the row with the same number: for neighbors of a cloud in itself.
     bool exclude_self = false;
 };
@@ -151,15 +202,23 @@ namespace detail {
 /// afterwards.
 class Run {
 public:
-    explicit Run(const RunOptions& options) noexcept : call_(&options.progress) {
+    template <typename Options>
+    explicit Run(const Options& options) noexcept {
         c_.size = sizeof c_;
         c_.threads = options.threads;
-        c_.device = static_cast<farpoint_device>(options.device);
-        c_.device_number = options.device_number;
         c_.instruction_set = static_cast<farpoint_instruction_set>(options.instruction_set);
-        c_.non_finite = static_cast<farpoint_non_finite>(options.non_finite);
-        c_.progress = options.progress ? &Run::report : nullptr;
-        c_.user = this;
+        if constexpr (std::is_base_of_v<DeviceOptions, Options>) {
+            c_.device = static_cast<farpoint_device>(options.device);
+            c_.device_number = options.device_number;
+        }
+        if constexpr (std::is_base_of_v<NonFiniteOptions, Options>) {
+            c_.non_finite = static_cast<farpoint_non_finite>(options.non_finite);
+        }
+        if constexpr (std::is_base_of_v<ProgressOptions, Options>) {
+            call_ = &options.progress;
+            c_.progress = options.progress ? &Run::report : nullptr;
+            c_.user = this;
+        }
     }
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
@@ -175,6 +234,13 @@ public:
         check(status);
     }
 
+    /// Returns the result of the call that returned `status`; or frees it and throws.
+    template <typename Result>
+    Result finish(farpoint_status status, Result result) const {
+        finish(status);
+        return result;
+    }
+
 private:
     static std::int32_t report(void* user, const farpoint_progress* progress) noexcept {
         auto& self = *static_cast<Run*>(user);
@@ -187,7 +253,7 @@ private:
     }
 
     farpoint_run_options c_{};
-    const std::function<bool(const Progress&)>* call_;
+    const std::function<bool(const Progress&)>* call_ = nullptr;
     std::exception_ptr thrown_;
 };
 
@@ -201,8 +267,8 @@ COptions sized() noexcept {
 
 /// Sets the selected rows of a cloud of `points` points.
 template <typename COptions>
-void select_rows(COptions& c, const std::optional<Span<std::size_t>>& rows,
-                 const std::optional<Span<std::uint8_t>>& mask, std::size_t points) {
+void set_rows(COptions& c, const RowOptions& options, std::size_t points) {
+    const auto& [rows, mask] = options;
     if (rows) {
         // An empty selection needs a non-null pointer, since null selects all rows.
         static const std::size_t none = 0;
@@ -218,18 +284,19 @@ void select_rows(COptions& c, const std::optional<Span<std::size_t>>& rows,
     }
 }
 
-/// Sets options common to exact and approximate samplers: starts, the algorithm, and selected rows.
+/// Sets the start of a sampler.
 template <typename COptions>
-COptions sampling_options(const SampleOptions& options, const Run& run, std::size_t points) {
-    auto c = sized<COptions>();
-    c.run = run.c();
+void set_start(COptions& c, const StartOptions& options) noexcept {
     c.starts = options.starts.empty() ? nullptr : options.starts.data();
     c.start_count = options.starts.size();
     c.random_start = options.random_start.has_value();
     c.seed = options.random_start.value_or(0);
+}
+
+/// Sets an exact algorithm.
+template <typename COptions>
+void set_algorithm(COptions& c, const ExactOptions& options) noexcept {
     c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
-    select_rows(c, options.rows, options.mask, points);
-    return c;
 }
 
 }  // namespace detail

@@ -73,7 +73,7 @@ std::vector<std::size_t> finite_rows(const pcl::PointCloud<PointT>& cloud, const
 /// the samples of PCL's rule (docs/cpp.md has the table of differences):
 ///
 /// - `setIndices` is honored, as in PCL from 1.15.1 on; a repeated index is an error;
-/// - non-finite points are skipped; they count as removed. `getLeftOut()` returns their number;
+/// - non-finite points are skipped; they count as removed. `getDropped()` returns their number;
 /// - when all points are samples, they are ordered farthest first, not in the order of the input;
 /// - `setNegative` is honored: it returns the points not chosen, in the order of the input;
 /// - ties go to the point that comes first among the indices. PCL compares rounded square roots, which
@@ -107,7 +107,7 @@ public:
     [[nodiscard]] std::size_t getNumberOfThreads() const { return threads_; }
 
     /// Returns the number of non-finite points skipped by the last `filter`.
-    [[nodiscard]] std::size_t getLeftOut() const { return left_out_; }
+    [[nodiscard]] std::size_t getDropped() const { return dropped_; }
 
     /// Returns the covering radius after `filter`, over the points that were not skipped.
     [[nodiscard]] double getCoveringRadius() const { return covering_radius_; }
@@ -137,7 +137,7 @@ protected:
                                 "farpoint: " << sample_size_ << " samples of " << indices_->size() << " points");
         }
         const std::vector<std::size_t> usable = detail::finite_rows(*input_, *indices_);
-        left_out_ = indices_->size() - usable.size();
+        dropped_ = indices_->size() - usable.size();
         const std::vector<std::size_t> chosen = choose(usable);
         divide(usable, chosen, indices);
     }
@@ -162,7 +162,7 @@ private:
 
     [[nodiscard]] std::vector<std::size_t> choose(const std::vector<std::size_t>& usable) {
         covering_radius_ = std::numeric_limits<double>::infinity();
-        const std::size_t count = std::min(sample_size_, usable.size());
+        const std::size_t count = (std::min)(sample_size_, usable.size());
         if (count == 0) {
             return {};
         }
@@ -207,10 +207,10 @@ private:
         }
     }
 
-    std::size_t sample_size_ = static_cast<std::size_t>(std::numeric_limits<int>::max());
+    std::size_t sample_size_ = static_cast<std::size_t>((std::numeric_limits<int>::max)());
     unsigned int seed_ = std::random_device()();
     std::size_t threads_ = 0;
-    std::size_t left_out_ = 0;
+    std::size_t dropped_ = 0;
     double covering_radius_ = std::numeric_limits<double>::infinity();
 };
 
@@ -310,12 +310,12 @@ private:
     /// Returns the box of the cells of all finite points.
     [[nodiscard]] Box bounds() const {
         Box box;
-        Eigen::Array4f low = Eigen::Array4f::Constant(std::numeric_limits<float>::max());
+        Eigen::Array4f low = Eigen::Array4f::Constant((std::numeric_limits<float>::max)());
         Eigen::Array4f high = -low;
         for (const pcl::index_t row : *indices_) {
             if (const PointT* point = finite_point(row)) {
-                low = low.min(point->getArray4fMap());
-                high = high.max(point->getArray4fMap());
+                low = (low.min)(point->getArray4fMap());
+                high = (high.max)(point->getArray4fMap());
                 ++box.points;
             }
         }

@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -38,7 +37,7 @@ struct MessageReport {
     /// Number of points of the message, with or without a return.
     std::size_t points = 0;
     /// Number of non-finite points that were skipped.
-    std::size_t bad = 0;
+    std::size_t dropped = 0;
     /// Number of points at (0, 0, 0) that were skipped.
     std::size_t zeros = 0;
     /// Number of points of the new message.
@@ -50,11 +49,11 @@ struct MessageReport {
     double covering_radius = std::numeric_limits<double>::infinity();
 };
 
-/// Options for sampling a message, always over all usable points.
-struct MessageOptions : StartOptions {};
+/// Options of `sample_message`.
+struct MessageOptions : RunOptions, StartOptions, ExactOptions, EarlyOptions {};
 
-/// Options for downsampling a message by voxels, always over all usable points.
-struct MessageVoxelOptions : GridOptions {};
+/// Options of `voxel_message`.
+struct MessageVoxelOptions : CpuOptions, ProgressOptions, GridOptions {};
 
 /// Handling of points at (0, 0, 0), which many drivers send for missing returns.
 enum class Zeros : std::uint8_t {
@@ -74,7 +73,8 @@ constexpr bool big_endian_machine() noexcept {
 #endif
 }
 
-/// Records of a message: their positions and coordinates, checked to lie within the data.
+/// Records of a message: their positions and coordinates, checked to lie within the data. Padded rows are copied
+/// without the padding, so that row `i` of the cloud is point `i`.
 class Records {
 public:
     template <typename Message>
@@ -87,26 +87,21 @@ public:
           swapped_((message.is_bigendian != 0) != big_endian_machine()) {
         find_axes(message);
         check_extent(message.row_step);
-        // Records start at multiples of this number of bytes; the multiple is the row number.
-        unit_ = is_tight() ? point_step_ : std::gcd(point_step_, row_step_);
     }
+    Records(const Records&) = delete;
+    Records& operator=(const Records&) = delete;
 
     [[nodiscard]] std::size_t count() const noexcept { return width_ * height_; }
-    /// Returns whether rows are contiguous.
-    [[nodiscard]] bool is_tight() const noexcept { return height_ <= 1 || row_step_ == width_ * point_step_; }
-    /// Returns the row of `points()` of point `index`.
-    [[nodiscard]] std::size_t row_of(std::size_t index) const noexcept {
-        return is_tight() ? index : offset_of(index) / unit_;
-    }
-    /// Returns the record of a row of `points()`.
-    [[nodiscard]] const std::uint8_t* record(std::size_t row) const noexcept { return data_ + row * unit_; }
+    /// Returns whether the records are copies.
+    [[nodiscard]] bool was_padded() const noexcept { return !unpadded_.empty(); }
+    /// Returns the record of point `index`.
+    [[nodiscard]] const std::uint8_t* record(std::size_t index) const noexcept { return data_ + index * point_step_; }
 
     /// Returns the coordinates of point `index`.
     [[nodiscard]] std::array<double, 3> coordinates(std::size_t index) const noexcept {
-        const std::uint8_t* record = data_ + offset_of(index);
         std::array<double, 3> xyz{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            const std::uint8_t* at = record + axes_[axis];
+            const std::uint8_t* at = record(index) + axes_[axis];
             xyz[axis] = is_double_ ? load<double>(at) : static_cast<double>(load<float>(at));
         }
         return xyz;
@@ -133,16 +128,15 @@ public:
         }
     }
 
-    /// Returns the cloud for the library. If rows are padded, only its rows `row_of(index)` are points.
+    /// Returns the cloud for the library.
     [[nodiscard]] Points points() const noexcept {
-        const std::size_t rows = count() == 0 ? 0 : row_of(count() - 1) + 1;
         const farpoint_scalar scalar = is_double_ ? FARPOINT_FLOAT64 : FARPOINT_FLOAT32;
         std::array<std::ptrdiff_t, 3> offsets{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
             offsets[axis] = static_cast<std::ptrdiff_t>(axes_[axis]);
         }
-        const Points view =
-            Points::axes(data_, scalar, rows, static_cast<std::ptrdiff_t>(unit_), offsets).inside(data_, bytes_);
+        const Points view = Points::axes(data_, scalar, count(), static_cast<std::ptrdiff_t>(point_step_), offsets)
+                                .inside(data_, bytes_);
         return swapped_ ? view.byte_swapped() : view;
     }
 
@@ -186,31 +180,34 @@ private:
         }
         const bool fits = width_ <= bytes_ / point_step_;
         const std::size_t row = fits ? width_ * point_step_ : 0;
-        row_step_ = height_ == 1 || row_step == 0 ? row : row_step;
-        if (!fits || row_step_ < row || height_ - 1 > (bytes_ - row) / row_step_) {
+        const std::size_t step = height_ == 1 || row_step == 0 ? row : row_step;
+        if (!fits || step < row || height_ - 1 > (bytes_ - row) / step) {
             invalid("a message of " + std::to_string(height_) + " x " + std::to_string(width_) + " points of " +
                     std::to_string(point_step_) + " bytes, with a row_step of " + std::to_string(row_step) +
                     " bytes, holds " + std::to_string(bytes_) + " bytes");
         }
+        if (step > row) {
+            unpadded_.reserve(height_ * row);
+            for (std::size_t line = 0; line < height_; ++line) {
+                unpadded_.insert(unpadded_.end(), data_ + line * step, data_ + line * step + row);
+            }
+            data_ = unpadded_.data();
+            bytes_ = unpadded_.size();
+        }
     }
 
-    [[nodiscard]] std::size_t offset_of(std::size_t index) const noexcept {
-        return is_tight() ? index * point_step_ : index / width_ * row_step_ + index % width_ * point_step_;
-    }
-
+    std::vector<std::uint8_t> unpadded_;
     const std::uint8_t* data_;
     std::size_t bytes_;
     std::size_t width_;
     std::size_t height_;
     std::size_t point_step_;
-    std::size_t row_step_ = 0;
-    std::size_t unit_ = 1;
     std::array<std::size_t, 3> axes_{};
     bool is_double_ = false;
     bool swapped_;
 };
 
-/// Returns the rows of `records.points()` to choose from; counts the others.
+/// Returns the points to choose from; counts the others.
 inline std::vector<std::size_t> usable_rows(const Records& records, Zeros zeros, MessageReport& report) {
     report.points = records.count();
     std::vector<std::size_t> rows;
@@ -218,21 +215,25 @@ inline std::vector<std::size_t> usable_rows(const Records& records, Zeros zeros,
     for (std::size_t index = 0; index < records.count(); ++index) {
         const auto [x, y, z] = records.coordinates(index);
         if (!(std::isfinite(x) && std::isfinite(y) && std::isfinite(z))) {
-            ++report.bad;
+            ++report.dropped;
         } else if (zeros == Zeros::drop && x == 0.0 && y == 0.0 && z == 0.0) {
             ++report.zeros;
         } else {
-            rows.push_back(records.row_of(index));
+            rows.push_back(index);
         }
     }
     return rows;
 }
 
+/// Options of a call with the rows to use.
+template <typename Options>
+struct Selected : Options, RowOptions {};
+
 /// Copies the chosen records of `in` to `out`, which may be the same message.
 template <typename Message>
 void write_message(const Message& in, const Records& records, Span<std::size_t> chosen, Message& out) {
     const std::size_t step = in.point_step;
-    if (chosen.size() > std::numeric_limits<std::uint32_t>::max() / step) {
+    if (chosen.size() > (std::numeric_limits<std::uint32_t>::max)() / step) {
         invalid("a message can't hold " + std::to_string(chosen.size()) + " points of " + std::to_string(step) +
                 " bytes");
     }
@@ -271,7 +272,7 @@ public:
                 invalid(name + " has the unknown datatype " + std::to_string(type) + ", of which there is no mean");
             }
             // Some drivers leave the count at 0.
-            const std::size_t count = std::max<std::size_t>(field.count, 1);
+            const std::size_t count = (std::max<std::size_t>)(field.count, 1);
             const std::size_t offset = field.offset;
             if (offset > message.point_step || count > (message.point_step - offset) / sizes[type]) {
                 invalid(name + " ends beyond the record of " + std::to_string(message.point_step) + " bytes");
@@ -375,7 +376,7 @@ constexpr bool is_message<
 /// @param in       message of ROS 1 or ROS 2
 /// @param amount   a number, `ratio(0.25)` of the usable points, `spacing(0.05)`, `all()`
 /// @param out      output message; may be `in`
-/// @param options  sampling options; `starts` are points of `in`. `non_finite` is ignored
+/// @param options  sampling options; `starts` are points of `in`
 /// @throws Error   fields that are missing or of another type, data that is too short, canceled, ...; `out`
 ///                 is then unchanged
 template <typename Message>
@@ -392,16 +393,8 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
         detail::write_message(in, records, {}, out);
         return report;
     }
-    SampleOptions sampling;
-    static_cast<StartOptions&>(sampling) = options;
-    sampling.rows = usable;
-    for (std::size_t& start : sampling.starts) {
-        if (start >= records.count()) {
-            detail::invalid("start " + std::to_string(start) + " of " + std::to_string(records.count()) + " points");
-        }
-        start = records.row_of(start);
-    }
-    const SampleResult chosen = sample(records.points(), samples, sampling);
+    const detail::Selected<MessageOptions> selected{options, {usable, {}}};
+    const SampleResult chosen = detail::sample_by(records.points(), samples, selected);
     detail::write_message(in, records, chosen.indices(), out);
     report.chosen = chosen.size();
     report.complete = chosen.complete();
@@ -422,7 +415,7 @@ MessageReport sample_message(const Message& in, const Amount& amount, Message& o
 /// @param in       message of ROS 1 or ROS 2
 /// @param edges    edge length of a voxel on x, y and z
 /// @param out      output message; may be `in`
-/// @param options  options of the grid. `non_finite` is ignored
+/// @param options  options of the grid
 /// @throws Error   fields that are missing or of another type, data that is too short, edges that are not
 ///                 positive, ...; `out` is then unchanged
 template <typename Message>
@@ -431,10 +424,8 @@ MessageReport voxel_message(const Message& in, const std::vector<double>& edges,
     const detail::Records records(in);
     MessageReport report;
     const std::vector<std::size_t> usable = detail::usable_rows(records, zeros, report);
-    VoxelOptions grid;
-    static_cast<GridOptions&>(grid) = options;
-    grid.rows = usable;
-    const VoxelsResult voxels = voxel_downsample(records.points(), edges, grid);
+    const detail::Selected<MessageVoxelOptions> selected{options, {usable, {}}};
+    const VoxelsResult voxels = detail::downsample_by(records.points(), edges, selected);
     const Span<std::uint32_t> rows = voxels.rows();
     const std::vector<std::size_t> chosen(rows.begin(), rows.end());
     if (options.reduce == Reduce::mean) {
@@ -464,7 +455,7 @@ template <typename Message>
 struct Layout<Message, std::enable_if_t<detail::is_message<Message>>> {
     static Points view(const Message& message) {
         const detail::Records records(message);
-        if (!records.is_tight()) {
+        if (records.was_padded()) {
             detail::invalid("the rows of the message are padded: use farpoint::sample_message");
         }
         return records.points();

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace farpoint {
@@ -132,19 +133,35 @@ private:
 
 namespace detail {
 
-inline farpoint_sample_options sample_options(const Amount& amount, const SampleOptions& options, const Run& run,
-                                              std::size_t points) {
-    auto c = sampling_options<farpoint_sample_options>(options, run, points);
+template <typename Options>
+farpoint_sample_options sample_options(const Amount& amount, const Options& options, const Run& run,
+                                       std::size_t points) {
+    auto c = sized<farpoint_sample_options>();
+    c.run = run.c();
+    set_start(c, options);
+    set_algorithm(c, options);
+    set_rows(c, options, points);
     c.amount = amount.kind();
     c.count = amount.count();
     c.ratio = amount.value();
     c.spacing = amount.value();
-    c.partial = options.partial;
-    if (options.deadline) {
-        // 0 stands for none in the C interface.
-        c.deadline = options.deadline->count() == 0.0 ? 1e-9 : options.deadline->count();
+    if constexpr (std::is_base_of_v<EarlyOptions, Options>) {
+        c.partial = options.partial;
+        if (options.deadline) {
+            // 0 stands for none in the C interface.
+            c.deadline = options.deadline->count() == 0.0 ? 1e-9 : options.deadline->count();
+        }
     }
     return c;
+}
+
+template <typename Options>
+SampleResult sample_by(const Points& cloud, const Amount& amount, const Options& options) {
+    Run run(options);
+    const auto c = sample_options(amount, options, run, cloud.size());
+    farpoint_sample_result* result = nullptr;
+    const farpoint_status status = farpoint_sample(cloud.c(), &c, &result);
+    return run.finish(status, SampleResult(result));
 }
 
 }  // namespace detail
@@ -157,11 +174,7 @@ inline farpoint_sample_options sample_options(const Amount& amount, const Sample
 /// @param amount  a number, `ratio(0.25)`, `spacing(0.05)` or `all()`
 /// @throws Error  more samples than points, non-finite rows, wrong options, canceled, ...
 inline SampleResult sample(const Points& cloud, const Amount& amount, const SampleOptions& options = {}) {
-    detail::Run run(options);
-    const auto c = detail::sample_options(amount, options, run, cloud.size());
-    farpoint_sample_result* result = nullptr;
-    run.finish(farpoint_sample(cloud.c(), &c, &result));
-    return SampleResult(result);
+    return detail::sample_by(cloud, amount, options);
 }
 
 /// Orders the whole cloud farthest first: `sample(cloud, all(), options)`.
@@ -174,7 +187,7 @@ inline SampleResult order(const Points& cloud, const SampleOptions& options = {}
 /// @param clouds  all `float` or all `double`
 /// @throws Error  for the first invalid cloud, named in the message
 inline std::vector<SampleResult> sample_batch(const std::vector<Points>& clouds, const Amount& amount,
-                                              const SampleOptions& options = {}) {
+                                              const BatchOptions& options = {}) {
     detail::Run run(options);
     std::vector<farpoint_points> points;
     std::vector<farpoint_sample_options> per_cloud;
@@ -185,11 +198,12 @@ inline std::vector<SampleResult> sample_batch(const std::vector<Points>& clouds,
     std::vector<farpoint_sample_result*> results(clouds.size(), nullptr);
     std::vector<SampleResult> samples;
     samples.reserve(clouds.size());
-    run.finish(farpoint_sample_batch(points.data(), points.size(), per_cloud.data(), per_cloud.size(), results.data()));
+    const farpoint_status status =
+        farpoint_sample_batch(points.data(), points.size(), per_cloud.data(), per_cloud.size(), results.data());
     for (farpoint_sample_result* result : results) {
         samples.emplace_back(result);
     }
-    return samples;
+    return run.finish(status, std::move(samples));
 }
 
 }  // namespace farpoint

@@ -67,12 +67,12 @@ public:
     /// @throws Error
     template <typename T>
     [[nodiscard]] GradientsResult backward(const Points& x, const Points& y, Span<T> grad,
-                                           const RunOptions& options = {}) const {
+                                           const MeasureOptions& options = {}) const {
         detail::Run run(options);
         const void* numbers = detail::gradients_of(grad, size() * k(), x);
         farpoint_gradients_result* result = nullptr;
-        run.finish(farpoint_search_backward(result_.get(), x.c(), y.c(), numbers, run.c(), &result));
-        return GradientsResult(result);
+        const farpoint_status status = farpoint_search_backward(result_.get(), x.c(), y.c(), numbers, run.c(), &result);
+        return run.finish(status, GradientsResult(result));
     }
 
     /// Takes ownership of a result of the C interface.
@@ -136,8 +136,8 @@ inline void set_ball(farpoint_search_options& c, const Ball& ball) noexcept {
 
 inline NeighborsResult search(const Points& x, const Points& y, const farpoint_search_options& c, const Run& run) {
     farpoint_neighbors_result* result = nullptr;
-    run.finish(farpoint_search(x.c(), y.c(), &c, &result));
-    return NeighborsResult(result);
+    const farpoint_status status = farpoint_search(x.c(), y.c(), &c, &result);
+    return run.finish(status, NeighborsResult(result));
 }
 
 }  // namespace detail
@@ -169,8 +169,8 @@ inline WithinResult within(const Points& x, const Points& y, const Ball& ball, c
     auto c = detail::search_options(0, options, run);
     detail::set_ball(c, ball);
     farpoint_within_result* result = nullptr;
-    run.finish(farpoint_within(x.c(), y.c(), &c, &result));
-    return WithinResult(result);
+    const farpoint_status status = farpoint_within(x.c(), y.c(), &c, &result);
+    return run.finish(status, WithinResult(result));
 }
 
 }  // namespace farpoint

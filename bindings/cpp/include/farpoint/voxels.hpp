@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace farpoint {
@@ -26,8 +25,8 @@ enum class Reduce : std::int32_t {
     random = FARPOINT_REDUCE_RANDOM,
 };
 
-/// Options of a voxel grid.
-struct GridOptions : RunOptions {
+/// Voxel grid.
+struct GridOptions {
     /// A corner of a voxel. Empty: 0 on every axis, so that clouds share their voxels.
     std::vector<double> origin;
     /// Origin at the smallest coordinate of each axis instead.
@@ -41,14 +40,8 @@ struct GridOptions : RunOptions {
     std::uint32_t min_points = 1;
 };
 
-/// Options for downsampling a cloud, or selected rows of it.
-struct VoxelOptions : GridOptions {
-    /// Rows to use, each listed once; not owned. Indices are rows of the whole cloud.
-    std::optional<Span<std::size_t>> rows;
-    /// One byte per row: nonzero rows are used, as if listed in `rows` in ascending order; not owned.
-    /// Excludes `rows`.
-    std::optional<Span<std::uint8_t>> mask;
-};
+/// Options of `voxel_downsample`.
+struct VoxelOptions : CpuOptions, NonFiniteOptions, ProgressOptions, GridOptions, RowOptions {};
 
 /// Occupied voxels of a cloud. Move-only.
 class VoxelsResult {
@@ -80,14 +73,12 @@ private:
     detail::Handle<farpoint_voxels_result, farpoint_voxels_result_free> result_;
 };
 
-/// Replaces the points of each occupied voxel by one; the result is the same for every run and number of threads.
-///
-/// @param edges  edge length of a voxel on each axis
-/// @throws Error edges that are not positive, a cell beyond 32 bits, non-finite rows, ...
-inline VoxelsResult voxel_downsample(const Points& cloud, const std::vector<double>& edges,
-                                     const VoxelOptions& options = {}) {
-    detail::Run run(options);
-    auto c = detail::sized<farpoint_voxel_options>();
+namespace detail {
+
+template <typename Options>
+VoxelsResult downsample_by(const Points& cloud, const std::vector<double>& edges, const Options& options) {
+    Run run(options);
+    auto c = sized<farpoint_voxel_options>();
     c.run = run.c();
     // No edges at all are an error, not the edge 0 of a null pointer.
     c.edge = 0.0;
@@ -100,10 +91,21 @@ inline VoxelsResult voxel_downsample(const Points& cloud, const std::vector<doub
     c.seed = options.seed;
     c.sorted = options.sorted ? 1 : 0;
     c.min_points = options.min_points;
-    detail::select_rows(c, options.rows, options.mask, cloud.size());
+    set_rows(c, options, cloud.size());
     farpoint_voxels_result* result = nullptr;
-    run.finish(farpoint_voxels(cloud.c(), &c, &result));
-    return VoxelsResult(result);
+    const farpoint_status status = farpoint_voxels(cloud.c(), &c, &result);
+    return run.finish(status, VoxelsResult(result));
+}
+
+}  // namespace detail
+
+/// Replaces the points of each occupied voxel by one; the result is the same for every run and number of threads.
+///
+/// @param edges  edge length of a voxel on each axis
+/// @throws Error edges that are not positive, a cell beyond 32 bits, non-finite rows, ...
+inline VoxelsResult voxel_downsample(const Points& cloud, const std::vector<double>& edges,
+                                     const VoxelOptions& options = {}) {
+    return detail::downsample_by(cloud, edges, options);
 }
 
 /// Replaces the points of each occupied cubic voxel by one.

@@ -16,9 +16,9 @@ _MAX_INTEGER = 2**63 - 1
 def integer(value: Any, name: str, low: int, high: int = _MAX_INTEGER) -> int:
     """Returns the value as an int after checking that it is an integer within the range."""
     # Ints are not converted: torch.compile replaces some by symbols.
-    if not isinstance(value, int):
+    if not isinstance(value, int) or isinstance(value, bool):
         try:
-            value = operator.index(value)
+            value = operator.index(None if isinstance(value, bool) else value)
         except TypeError:
             text = f"{name} must be an integer, not {value!r} ({type(value).__name__})"
             raise TypeError(text) from None
@@ -81,7 +81,7 @@ def number(value: Any, name: str) -> float:
     converted = value
     if not isinstance(value, float):
         try:
-            converted = float(value)
+            converted = float(None if isinstance(value, bool) else value)
         except (TypeError, ValueError):
             text = f"{name} must be a number, not {value!r} ({type(value).__name__})"
             raise TypeError(text) from None
@@ -90,14 +90,19 @@ def number(value: Any, name: str) -> float:
     return float(converted)
 
 
-def deadline(value: Any) -> float | None:
-    """Returns a time in seconds after checking that it is positive, or None."""
-    if value is None:
-        return None
+def deadline(value: Any) -> float:
+    """Returns a time in seconds, 0 if it has passed."""
     seconds = number(value, "deadline")
-    if not 0 < seconds <= 1e9:
-        raise ValueError(f"deadline is {seconds}; it must be a number of seconds above 0, up to 1e9")
-    return seconds
+    if seconds > 1e9:
+        raise ValueError(f"deadline is {seconds}; it must be a number of seconds, up to 1e9")
+    return max(seconds, 0.0)
+
+
+def flag(value: Any, name: str) -> bool:
+    """Returns a bool after checking that it is not a function or text."""
+    if callable(value) or isinstance(value, str):
+        raise TypeError(f"{name} must be True or False, not {value!r}; a bar is tqdm's if installed, else a line")
+    return bool(value)
 
 
 def numbers(values: Any, name: str) -> list[float]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from . import _arguments
+
 #: Progress callback of calls on this thread.
 _shown: ContextVar[Callable[[int, int], None] | None] = ContextVar("_shown", default=None)
 
@@ -29,10 +31,10 @@ def callback() -> Callable[[int, int], None] | None:
 
 @contextmanager
 def bar(
-    enabled: bool, what: str, unit: str, scale: bool = False
+    enabled: object, what: str, unit: str, scale: bool = False
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Yields a progress callback ``(done, of)``, or None without a bar."""
-    if not enabled:
+    if not _arguments.flag(enabled, "progress"):
         yield None
         return
     try:

@@ -23,7 +23,7 @@ class Sampling(NamedTuple):
     count: int | None  # type: ignore[assignment]  # shadows tuple.count
     ratio: float | None
     spacing: float | None
-    #: None only for selected rows: the first of them.
+    #: None for the first usable row.
     start: Any
     lengths: Any
     algorithm: str

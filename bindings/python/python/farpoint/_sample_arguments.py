@@ -10,10 +10,6 @@ from ._records import Sampling, Selection
 from ._arrays import conversion, integer_arrays, numpy
 from ._torch import lazy_torch
 
-#: Default start.
-FIRST = 0
-
-
 def simple_request(
     count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
 ) -> Sampling | None:
@@ -30,7 +26,7 @@ def _cached_request(
     count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
 ) -> Sampling:
     request = new_request(
-        count, ratio, None, FIRST, None, algorithm, None, threads, None, distances, "error", False, None, None
+        count, ratio, None, None, None, algorithm, None, threads, None, distances, "error", False, None, None
     )
     return request._replace(simple=True)
 
@@ -61,12 +57,10 @@ def new_request(
         if rows is not None and mask is not None:
             raise ValueError("pass rows or mask, not both")
         selected = Selection(rows, mask)
-    elif start is None:
-        start = FIRST
     seed = seed_without_start(seed, start)
     return Sampling(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), non_finite == "skip",
-        bool(progress), selected,
+        _arguments.flag(progress, "progress"), selected,
     )
 
 
@@ -74,7 +68,7 @@ def seed_without_start(seed: Any, start: Any) -> int | None:
     """Returns the checked seed, if any; raises if a start is set, too."""
     if seed is None:
         return None
-    if not (start is None or isinstance(start, int) and start == 0):
+    if start is not None:
         raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
     return _arguments.seed(lazy_torch.seed_of(seed))
 

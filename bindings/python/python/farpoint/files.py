@@ -225,7 +225,8 @@ def read(
     Returns
     -------
     Cloud
-        Cloud with all attributes. Coordinates keep the unit and precision of the file.
+        Cloud with all attributes. Coordinates keep the unit and precision of the file. What was left out or assumed is a
+        ``UserWarning``, and in ``Cloud.warnings``.
 
     Raises
     ------
@@ -238,7 +239,7 @@ def read(
     if columns is not None:
         columns = _arguments.integer(columns, "columns", 1)
     axes = None if xyz is None else _axes(xyz)
-    if not progress:
+    if not _arguments.flag(progress, "progress"):
         return Cloud(_native.read(path, format, columns, axes))
     content = bytearray()
     with open(path, "rb") as file, _progress.bar(True, "reading", "B", scale=True) as report:
@@ -284,16 +285,17 @@ def write(
     encoding : {"ascii", "binary", "binary_big_endian", "binary_compressed"}, optional
         Encoding of PLY and PCD.
     precision : {"single", "double"}, optional
-        Precision of the coordinates in PLY, PCD and NPY. Unless set, float32 in PCD, as its readers expect, and
-        the input's precision in the others. Where float32 loses more than the input's scale, the minimum corner
-        is subtracted first, and a warning states it.
+        Precision of the coordinates in PLY, PCD and NPY. Unless set, that of the input, and in PCD of another format
+        float32, as its readers expect, if that keeps coordinates to a tenth of a millimeter, else float64. Where
+        "single", or a raw file, loses more than that and the input's scale, the minimum corner is subtracted first, and
+        a warning states it.
     scale : float, optional
         Scale of the coordinates in LAS and LAZ; that of the input unless set.
 
     Returns
     -------
     list of str
-        Warnings, one for each attribute that the format cannot store.
+        Warnings, one for each attribute that the format cannot store; each is a ``UserWarning``, too.
 
     Raises
     ------

@@ -320,8 +320,9 @@ def _sample_with_retries(batch: open_batch, file: PendingFile, worker: Any, stop
             error = f"{path}: took longer than {answer.seconds:g} s, the time limit; its process was killed"
             batch.fail(number, answer.seconds, error)
             return True
-        if answer.line and batch.finish(number, answer.line):
-            return '"' in answer.line
+        failed = batch.finish(number, answer.line) if answer.line else None
+        if failed is not None:
+            return failed
         if not batch.killed(number):
             return True
     return False

@@ -135,7 +135,7 @@ def nearest(
     Raises
     ------
     ValueError
-        NaN or infinity (on the CPU), empty clouds, or incompatible shapes. Lengths on a GPU are not
+        NaN or infinity (on the CPU), a search in an empty cloud, or incompatible shapes. Lengths on a GPU are not
         checked: distances to a cloud of length 0 are infinite, with index -1.
     TypeError
         Neither float32 nor float64, different dtypes, or arrays of different libraries.
@@ -449,7 +449,7 @@ def _new_search(
     if threads is not None:
         threads = _arguments.threads(threads)
     plain = norm == 2 and not squared
-    return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress), both, reduction)
+    return Search(x_lengths, y_lengths, norm, plain, threads, _arguments.flag(progress, "progress"), both, reduction)
 
 
 _cached_search = lru_cache(maxsize=1024, typed=True)(_new_search)

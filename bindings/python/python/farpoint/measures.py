@@ -113,7 +113,7 @@ def quality(
         )
     samples = [rows] if array.ndim == 2 else [row[row != -1] for row in rows]
     limits = integer_arrays.lengths_of(lengths)
-    with _progress.bar(progress and array.ndim == 2, "measuring", "points") as callback:
+    with _progress.bar(array.ndim == 2 and progress, "measuring", "points") as callback:
         results = _native.quality(array, samples, limits, threads, callback)
     if array.ndim == 2:
         return Quality(*results[0][0], *results[0][1])

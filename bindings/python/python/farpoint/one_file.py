@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING
 
 from . import _arguments
@@ -118,6 +119,8 @@ def _row(path: str, output: str, line: str) -> FileSample:
     seconds, *fields = json.loads(line)
     if len(fields) == 1:
         raise ValueError(fields[0])
-    points, samples, radius, _ = fields
+    points, samples, radius, _, warned = fields
+    for text in warned:
+        warnings.warn(text, stacklevel=3)
     # JSON has no infinity.
     return FileSample(path, output, points, samples, float("inf") if radius is None else radius, seconds, None)

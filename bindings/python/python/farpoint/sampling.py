@@ -11,7 +11,7 @@ from . import _arguments
 from ._arrays import integer_arrays, library_of
 from ._records import Sampling
 from ._sample_arguments import (
-    FIRST, drawn_starts, gpu_for, new_request, ragged_counts, refuse_beside_offsets, seed_without_start, simple_request,
+    drawn_starts, gpu_for, new_request, ragged_counts, refuse_beside_offsets, seed_without_start, simple_request,
 )
 from ._typing import (
     Algorithm, ArrayT, Booleans, Device, IndexT, Integers, NamedTuple, NonFinite, Rows, Seed, ValueT, subscriptable,
@@ -144,7 +144,7 @@ def sample(
         Sample until no point is farther than this from a sample, in the unit of the
         coordinates; takes at least one sample, so that an empty cloud is a ValueError. Synchronizes a GPU.
     start : int or array of int, optional
-        Index to start from, the first row unless set; or several: an existing sample to continue. In a
+        Index to start from, the first usable row unless set; or several: an existing sample to continue. In a
         batch: one for all clouds, (B,) one per cloud, or (B, S) several per cloud.
     lengths : array of int, (B,), optional
         Number of valid rows of each cloud of a batch; the rest is padding. A cloud with fewer rows than
@@ -189,9 +189,10 @@ def sample(
         they are not checked, and the result is meaningless if there are any; ``farpoint.check(points)``
         finds them. "skip": non-finite rows are left out, indices still refer to the input; synchronizes a GPU.
     deadline : float, optional
-        Seconds after which the samples chosen so far are returned: fewer than requested, at least the start, the
-        beginning of the complete result, with their covering radius. The copy of the points comes first; a LiDAR turn
-        of 120,000 points takes up to 1 ms longer. For one cloud on the CPU.
+        Seconds after which the samples chosen so far are returned: fewer than requested, at least the start (0 or less:
+        the start alone), the beginning of the complete result, with their covering radius. The copy of the points comes
+        first; a LiDAR turn of 120,000 points takes up to 2 ms longer. For one cloud on the CPU, without ``out``,
+        whose size would depend on the time.
     progress : bool, optional
         Show a progress bar (tqdm's, if installed). For one cloud on the CPU.
 
@@ -248,7 +249,7 @@ def sample(
             non_finite=None if non_finite == "error" else non_finite,
         )
         return _sample_concatenated(points, offsets, count, ratio, start, seed, algorithm)
-    usual = spacing is seed is out is rows is mask is device is None and (start is None or start is FIRST)
+    usual = spacing is seed is out is rows is mask is device is start is None
     if usual and non_finite == "error" and deadline is None and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
@@ -260,6 +261,8 @@ def sample(
         )
     library = library_of(points)
     if deadline is not None:
+        if out is not None:
+            raise ValueError("deadline= cannot be combined with out=, as the number of samples depends on the time; remove out=")
         request = request._replace(deadline=_arguments.deadline(deadline))
     if device is not None:
         request = request._replace(gpu=gpu_for(points, library, device))
@@ -328,14 +331,14 @@ def order(
 
 @overload
 def sample_padded(
-    points: Rows, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ..., seed: Seed | None = ...
+    points: Rows, counts: Integers, *, lengths: Integers | None = ..., start: Integers | None = ..., seed: Seed | None = ...
 ) -> Int64Array: ...
 @overload
 def sample_padded(
-    points: ArrayT, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ..., seed: Seed | None = ...
+    points: ArrayT, counts: Integers, *, lengths: Integers | None = ..., start: Integers | None = ..., seed: Seed | None = ...
 ) -> ArrayT: ...
 def sample_padded(
-    points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0, seed: Seed | None = None
+    points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers | None = None, seed: Seed | None = None
 ) -> Any:
     """Sample each cloud of a batch with its own number of samples.
 

@@ -8,7 +8,7 @@ use crate::error::room;
 use crate::{error, watch};
 use farpoint::backend::memory;
 use farpoint::neighbors::{Reduced, Reduction, reduce};
-use farpoint::{Chamfer, Nearest, Norm, Scalar};
+use farpoint::{Chamfer, Error, Nearest, Norm, Scalar};
 use numpy::{Element, IntoPyArray, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -64,6 +64,7 @@ fn values<'py, T: Scalar + Element>(
     let py = pair.py();
     let reduction = reduction_of(&how.reduction)?;
     let results = nearest(&job(how.norm)?, &watch::cpu(how.threads), pair, how.both, callback)?;
+    check_filled(&results[0]).map_err(|error| error::without_skipping(error, &pair.about()))?;
     let reduced: Vec<Reduced> = (0..results[0].len())
         .map(|k| reduce(&results[0][k], results[1].get(k), reduction, how.plain))
         .collect();
@@ -74,6 +75,15 @@ fn values<'py, T: Scalar + Element>(
     }
     let (indices, distances) = room(|| saved_arrays(&results, &reduced, pair.rows(), reduction))?;
     (values, indices.into_pyarray(py), distances.into_pyarray(py)).into_pyobject(py)
+}
+
+/// Refuses clouds without points, which have no value.
+fn check_filled<T: Scalar>(results: &[Nearest<T>]) -> Result<(), Error> {
+    let Some(cloud) = results.iter().position(|found| found.len() == found.dropped) else {
+        return Ok(());
+    };
+    let source = Box::new(Error::InPair { which: "first", source: Box::new(Error::EmptyCloud) });
+    Err(if results.len() == 1 { *source } else { Error::InBatch { cloud, source } })
 }
 
 /// Returns indices and distances of all clouds, padded; those of the second side behind those of the first.

@@ -104,7 +104,18 @@ impl<'py> Request<'py> {
         let (rows, about) = (&array.shape()[..array.ndim() - 1], about(array.as_untyped()));
         let clouds = selection.of(&views, rows, &about)?;
         if !batch {
-            return self.one(array, &clouds[0]);
+            let none = || {
+                format!(
+                    "no row is selected; pass a mask with a true value, or rows with a number ({about})"
+                )
+            };
+            let is_empty = clouds[0].is_empty();
+            let sample = self.one(array, &clouds[0]);
+            return if is_empty {
+                sample.map_err(|_| PyValueError::new_err(none()))
+            } else {
+                sample
+            };
         }
         let samples = self.each(array, &clouds, true)?;
         let width = match self.job.amount {
@@ -125,7 +136,9 @@ impl<'py> Request<'py> {
             let sample = sample.map_err(|error| failed(error, &about(array.as_untyped())))?;
             return self.answer.one(py, sample);
         }
-        let long = watch::is_long([(cloud.len(), self.max_samples(cloud.len()))]);
+        // To be stopped, work runs on another thread, which may be late on a busy machine.
+        let soon = job.deadline.is_some_and(|deadline| deadline <= watch::INTERVAL);
+        let long = !soon && watch::is_long([(cloud.len(), self.max_samples(cloud.len()))]);
         let run = |observer: Option<Observer<'_>>| self.cpu.sample(&job, cloud, observer);
         let sample = watch::run(py, long, self.callback.as_ref(), run)?;
         let sample = sample.map_err(|error| error::sampling(error, &about(array.as_untyped())))?;

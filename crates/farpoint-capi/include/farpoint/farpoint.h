@@ -732,7 +732,7 @@ typedef struct farpoint_thread_options {
      */
     farpoint_scheduling scheduling;
     /**
-     * Priority, 1 to 99, of FARPOINT_SCHEDULING_FIFO and FARPOINT_SCHEDULING_ROUND_ROBIN.
+     * Priority, 1 to 99, of FARPOINT_SCHEDULING_FIFO and FARPOINT_SCHEDULING_ROUND_ROBIN; 0 without them.
      */
     int32_t priority;
 } farpoint_thread_options;
@@ -947,7 +947,7 @@ typedef struct farpoint_sample_view {
 
 /**
  * Options of an approximate sampler. The number of points must be set: a `count` or `ratio` of 0 is
- * FARPOINT_INVALID_ARGUMENT.
+ * FARPOINT_INVALID_ARGUMENT, and so are members of another method.
  */
 typedef struct farpoint_approximate_options {
     /**
@@ -1890,8 +1890,8 @@ farpoint_status farpoint_approximate(struct farpoint_points points,
 
 /**
  * Computes the mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
- * another amount, of the grid that has the most cells but no more than that. CPU only; methods, starts and seeds
- * of the options are ignored.
+ * another amount, of the grid that has the most cells but no more than that. CPU only; `method` of the options is
+ * ignored, and its members, starts and seeds are FARPOINT_INVALID_ARGUMENT.
  *
  * @param points   the cloud
  * @param options  options of the sampler; not NULL

@@ -77,8 +77,8 @@ pub unsafe extern "C" fn farpoint_approximate(
 }
 
 /// Computes the mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
-/// another amount, of the grid that has the most cells but no more than that. CPU only; methods, starts and seeds
-/// of the options are ignored.
+/// another amount, of the grid that has the most cells but no more than that. CPU only; `method` of the options is
+/// ignored, and its members, starts and seeds are FARPOINT_INVALID_ARGUMENT.
 ///
 /// @param points   the cloud
 /// @param options  options of the sampler; not NULL

@@ -187,9 +187,7 @@ unsafe fn run_of(options: *const farpoint_run_options) -> Result<Run, Failure> {
     let run = unsafe { run(options) }?;
     match run.non_finite {
         NonFinite::Error => Ok(run),
-        _ => Err(invalid(
-            "measures leave no rows out; set non_finite to FARPOINT_NON_FINITE_ERROR (0)",
-        )),
+        _ => Err(invalid("measures leave no rows out; set non_finite to 0")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Options of approximate samplers.
 
-use crate::arguments::lookup;
+use crate::arguments::{lookup, number};
 use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::points::RowSelection;
@@ -11,7 +11,7 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
 /// Options of an approximate sampler. The number of points must be set: a `count` or `ratio` of 0 is
-/// FARPOINT_INVALID_ARGUMENT.
+/// FARPOINT_INVALID_ARGUMENT, and so are members of another method.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct farpoint_approximate_options {
@@ -69,13 +69,23 @@ impl farpoint_approximate_options {
     /// Starts and algorithm are as the header says.
     ///
     /// # Errors
-    /// If a number or a text is unknown.
+    /// If a number or a text is unknown, or a member is not the method's.
     pub(crate) unsafe fn job(&self, non_finite: NonFinite) -> Result<ApproximateSampler, Failure> {
         // SAFETY: by this function's contract.
         let (method, start) = unsafe {
             let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
             (self.method()?, start)
         };
+        self.refuse_unused(
+            method.name(),
+            match &method {
+                Method::Random { .. } => &["method_seed"],
+                Method::Grid { .. } => &["keep", "method_seed"],
+                Method::Morton { .. } => &["bits"],
+                Method::Npdu { .. } => &["window", "window_order", "starts", "random_start"],
+                _ => &["estimator", "algorithm", "starts", "random_start"],
+            },
+        )?;
         let job = ApproximateSampler::new(method, self.amount()?).non_finite(non_finite);
         Ok(match start {
             None => job,
@@ -86,10 +96,27 @@ impl farpoint_approximate_options {
     /// Returns the sampler for centroids.
     ///
     /// # Errors
-    /// If the amount is unknown.
+    /// If the amount is unknown, or a member of a method is set.
     pub(crate) fn centroids(&self, non_finite: NonFinite) -> Result<ApproximateSampler, Failure> {
+        self.refuse_unused("a mean", &[])?;
         let grid = Method::Grid { keep: Keep::Center };
         Ok(ApproximateSampler::new(grid, self.amount()?).non_finite(non_finite))
+    }
+
+    /// Refuses members that only other methods have.
+    fn refuse_unused(&self, method: &str, used: &[&str]) -> Result<(), Failure> {
+        let members = [
+            ("starts", self.start_count != 0),
+            ("random_start", self.random_start != 0),
+            ("method_seed", self.method_seed != 0),
+            ("keep", number(self.keep) != 0),
+            ("window_order", number(self.window_order) != 0),
+            ("estimator", number(self.estimator) != 0),
+            ("window", self.window != 0),
+            ("bits", self.bits != 0),
+            ("algorithm", !self.algorithm.is_null()),
+        ];
+        super::refuse_unused(method, used, &members)
     }
 
     /// Returns the selected rows.

@@ -55,7 +55,7 @@ use options;
 /// There are as many starts as counted, if there are any.
 ///
 /// # Errors
-/// If a random start is set, too.
+/// If a random start is set, too, or a seed without one.
 unsafe fn start(
     starts: *const usize,
     count: usize,
@@ -63,7 +63,9 @@ unsafe fn start(
     seed: u64,
 ) -> Result<Option<Start>, Failure> {
     match (count, random) {
-        (0, 0) => Ok(None),
+        (0, 0) => {
+            refuse_unused("a start that is not random", &[], &[("seed", seed != 0)]).map(|()| None)
+        }
         (0, _) => Ok(Some(Start::Random(seed))),
         (_, 0) => {
             // SAFETY: by this function's contract.
@@ -72,6 +74,17 @@ unsafe fn start(
         }
         _ => Err(invalid("starts and random_start are both set; set one of them")),
     }
+}
+
+/// Refuses members that are set and not used: something else was meant.
+///
+/// # Errors
+/// Names the first of them.
+fn refuse_unused(what: &str, used: &[&str], members: &[(&str, bool)]) -> Result<(), Failure> {
+    let unused = |&&(member, set): &&(&str, bool)| set && !used.contains(&member);
+    members.iter().find(unused).map_or(Ok(()), |(member, _)| {
+        Err(invalid(format!("{member} is set, which {what} does not use; leave it 0")))
+    })
 }
 
 /// Parses an algorithm.

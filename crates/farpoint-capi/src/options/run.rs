@@ -71,7 +71,7 @@ fn place(options: &farpoint_run_options) -> Result<Place, Failure> {
     let number = options.device_number;
     match lookup(options.device, "device", &devices)? {
         false if number != 0 => Err(invalid(format!(
-            "device_number is {number}, but the device is the CPU; set device to FARPOINT_CUDA (1), or device_number to 0"
+            "device_number is {number}, but the device is the CPU; set device to a GPU, or device_number to 0"
         ))),
         false => Ok(Place::Cpu(cpu(options)?)),
         #[cfg(feature = "cuda")]

@@ -89,7 +89,7 @@ impl farpoint_sample_options {
         if self.deadline != 0.0 {
             job = job.deadline(Duration::try_from_secs_f64(self.deadline).map_err(|_| {
                 invalid(format!(
-                    "deadline is {}; use seconds above 0, or 0 for none",
+                    "deadline is {:?}; use seconds above 0, or 0 for none",
                     self.deadline
                 ))
             })?);

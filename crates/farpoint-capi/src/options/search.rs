@@ -1,6 +1,6 @@
 //! Options of a search for several neighbors.
 
-use crate::arguments::lookup;
+use crate::arguments::{lookup, number};
 use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::status::Failure;
@@ -45,7 +45,7 @@ impl farpoint_search_options {
     /// Returns the searcher.
     ///
     /// # Errors
-    /// If a number is unknown.
+    /// If a number is unknown, or what only balls have is set for another kind.
     pub(crate) fn job(&self, non_finite: NonFinite) -> Result<Searcher, Failure> {
         let kinds = [
             (FARPOINT_NEAREST, Searcher::nearest as fn(usize) -> Searcher),
@@ -53,6 +53,15 @@ impl farpoint_search_options {
             (FARPOINT_RAW_BALL, |k| Searcher::raw_ball(0.0, k)),
         ];
         let orders = [(FARPOINT_BY_INDEX, Order::Index), (FARPOINT_BY_DISTANCE, Order::Nearest)];
+        if number(self.kind) == FARPOINT_NEAREST as i32 {
+            let of_balls = [
+                ("radius", self.radius != 0.0),
+                ("min_radius", self.min_radius != 0.0),
+                ("near_radius", self.near_radius != 0.0),
+                ("inclusive", self.inclusive != 0),
+            ];
+            super::refuse_unused("a search of the kind FARPOINT_NEAREST", &[], &of_balls)?;
+        }
         let mut job = lookup(self.kind, "kind", &kinds)?(self.k)
             .min_radius(self.min_radius)
             .near(self.near_radius)

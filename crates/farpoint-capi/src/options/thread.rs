@@ -34,7 +34,7 @@ pub struct farpoint_thread_options {
     pub cpu_count: usize,
     /// FARPOINT_SCHEDULING_INHERITED or another. Linux only.
     pub scheduling: MaybeUninit<farpoint_scheduling>,
-    /// Priority, 1 to 99, of FARPOINT_SCHEDULING_FIFO and FARPOINT_SCHEDULING_ROUND_ROBIN.
+    /// Priority, 1 to 99, of FARPOINT_SCHEDULING_FIFO and FARPOINT_SCHEDULING_ROUND_ROBIN; 0 without them.
     pub priority: i32,
 }
 
@@ -47,7 +47,7 @@ impl farpoint_thread_options {
     /// Name and processors are as the header says.
     ///
     /// # Errors
-    /// If a number is unknown, or no processor or priority.
+    /// If a number is unknown, or no processor or priority, or there is a priority without scheduling.
     pub(crate) unsafe fn options(&self) -> Result<ThreadOptions, Failure> {
         let mut options = ThreadOptions::new();
         if self.threads > 0 {
@@ -71,6 +71,10 @@ impl farpoint_thread_options {
             (FARPOINT_SCHEDULING_FIFO, Scheduling::Fifo(priority)),
             (FARPOINT_SCHEDULING_ROUND_ROBIN, Scheduling::RoundRobin(priority)),
         ];
-        Ok(options.scheduling(lookup(self.scheduling, "scheduling", &all)?))
+        let scheduling = lookup(self.scheduling, "scheduling", &all)?;
+        if scheduling == Scheduling::Inherited {
+            super::refuse_unused("inherited scheduling", &[], &[("priority", priority != 0)])?;
+        }
+        Ok(options.scheduling(scheduling))
     }
 }

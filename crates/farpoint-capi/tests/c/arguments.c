@@ -151,12 +151,12 @@ static void approximating(void) {
     options.ratio = some_double();
     options.cell = some_double();
     options.random_start = draw(5) == 0;
-    options.keep = draw(3) == 0 ? some_int() : 0;
-    options.window_order = draw(3) == 0 ? some_int() : 0;
-    options.estimator = draw(3) == 0 ? some_int() : 0;
-    options.window = some_size();
-    options.bits = some_size();
-    options.algorithm = some_algorithm();
+    options.keep = draw(9) == 0 ? some_int() : 0;
+    options.window_order = draw(9) == 0 ? some_int() : 0;
+    options.estimator = draw(9) == 0 ? some_int() : 0;
+    options.window = draw(6) == 0 ? some_size() : 0;
+    options.bits = draw(6) == 0 ? some_size() : 0;
+    options.algorithm = draw(6) == 0 ? some_algorithm() : NULL;
     options.row_count = some_rows(&options.rows);
     farpoint_approximate_result *result = NULL;
     farpoint_centroids_result *centroids = NULL;
@@ -203,6 +203,10 @@ static void searching(void) {
     options.radius = some_double();
     options.min_radius = draw(4) == 0 ? some_double() : 0.0;
     options.near_radius = draw(4) == 0 ? some_double() : 0.0;
+    if (options.kind == FARPOINT_NEAREST && draw(4) != 0) {
+        options.radius = options.min_radius = options.near_radius = 0.0;
+        options.inclusive = 0;
+    }
     farpoint_points x = some_points(), y = draw(2) == 0 ? x : some_points();
     farpoint_neighbors_result *found = NULL;
     farpoint_within_result *within = NULL;

@@ -238,6 +238,10 @@ static void numbers(void) {
     INVALID(farpoint_nearest(cloud, wide, NULL, &nearest), "type double, expected float");
     farpoint_points none = farpoint_dense(xyz, 0, 3, FARPOINT_FLOAT32);
     INVALID(farpoint_nearest(cloud, none, NULL, &nearest), "the second cloud");
+    CHECK(farpoint_nearest(none, cloud, NULL, &nearest) == FARPOINT_OK);
+    CHECK(farpoint_nearest_result_view(nearest).rows == 0 && isnan(farpoint_nearest_result_max_distance(nearest)));
+    farpoint_nearest_result_free(nearest);
+    nearest = NULL;
     double radius = 0.0;
     size_t rows[2] = {0, COUNT};
     INVALID(farpoint_covering_radius(cloud, rows, 2, NULL, &radius), "sample index 100");
@@ -250,6 +254,52 @@ static void numbers(void) {
     farpoint_gradients_result *gradients = NULL;
     INVALID(farpoint_chamfer_backward(NULL, cloud, cloud, NULL, NULL, NULL, &gradients), "found is NULL");
     CHECK(gradients == NULL && nearest == NULL && within == NULL);
+}
+
+#define UNUSED(member, value)                                                                                    \
+    do {                                                                                                         \
+        options = approximate_options(method, 3), options.member = (value);                                      \
+        farpoint_status status = farpoint_approximate(cloud, &options, &sample);                                  \
+        CHECK(status == FARPOINT_OK ||                                                                            \
+              (status == FARPOINT_INVALID_ARGUMENT && strstr(farpoint_last_error(), #member " is set, which ")));   \
+        taken = taken * 2 + (status == FARPOINT_OK);                                                             \
+        farpoint_approximate_result_free(sample);                                                                \
+        INVALID(farpoint_centroids(cloud, &options, &centroids), #member " is set, which a mean does not use");    \
+    } while (0)
+
+/* Members that a call does not use are refused: something else was meant. */
+static void unused_members(void) {
+    farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
+    farpoint_approximate_options options;
+    farpoint_approximate_result *sample = NULL;
+    farpoint_centroids_result *centroids = NULL;
+    /* The methods in order; a bit for each member below, the last one the lowest. */
+    const unsigned expected[] = {128, 192, 32, 25, 7};
+    for (int32_t method = FARPOINT_METHOD_RANDOM; method <= FARPOINT_METHOD_FASTPOINT; method++) {
+        unsigned taken = 0;
+        UNUSED(method_seed, 7);
+        UNUSED(keep, FARPOINT_KEEP_FIRST);
+        UNUSED(bits, 8);
+        UNUSED(window, 5);
+        UNUSED(window_order, FARPOINT_WINDOW_MORTON);
+        UNUSED(estimator, FARPOINT_ESTIMATOR_FIT);
+        UNUSED(algorithm, "tree");
+        UNUSED(random_start, 1);
+        CHECK(taken == expected[method]);
+    }
+    farpoint_sample_options sampling = sample_options(3);
+    sampling.seed = 7;
+    farpoint_sample_result *exact = NULL;
+    INVALID(farpoint_sample(cloud, &sampling, &exact), "seed is set, which a start that is not random");
+    farpoint_search_options searching = search_options(3);
+    farpoint_neighbors_result *found = NULL;
+    searching.radius = 0.5;
+    INVALID(farpoint_search(cloud, cloud, &searching, &found), "radius is set, which a search of the kind");
+    farpoint_thread_options threads;
+    memset(&threads, 0, sizeof threads);
+    threads.size = sizeof threads;
+    threads.priority = 50;
+    INVALID(farpoint_start_threads(&threads), "priority is set, which inherited scheduling");
 }
 
 /* Functions on results take NULL. */
@@ -306,6 +356,7 @@ int main(void) {
     sizes();
     lists_and_texts();
     numbers();
+    unused_members();
     no_results();
     devices();
     CHECK(farpoint_version_number() == FARPOINT_VERSION_MAJOR * 10000 +

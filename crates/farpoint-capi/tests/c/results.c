@@ -117,7 +117,8 @@ static void neighbors(const float *a, const float *b) {
     for (size_t i = 0; i < 3; i++) {
         options.kind = kinds[i];
         options.order = FARPOINT_BY_DISTANCE;
-        options.radius = kinds[i] == FARPOINT_RAW_BALL ? 900.0 : 30.0;
+        const double radii[] = {0.0, 30.0, 900.0};
+        options.radius = radii[i];
         float limit = kinds[i] == FARPOINT_NEAREST ? INFINITY : 900.0f;
         farpoint_neighbors_result *found = NULL;
         CHECK(farpoint_search(x, y, &options, &found) == FARPOINT_OK);
@@ -280,7 +281,7 @@ static void approximate(const float *a) {
     farpoint_centroids_result_free(centroids);
     options = approximate_options(FARPOINT_METHOD_RANDOM, 3);
     options.random_start = 1;
-    INVALID(farpoint_approximate(cloud, &options, &result), "does not start at a point");
+    INVALID(farpoint_approximate(cloud, &options, &result), "random_start is set, which random does not use");
 }
 
 /* Each voxel by a loop over all points. */

@@ -1,6 +1,7 @@
 //! `--algorithm` and the options of algorithms: arguments built from the library's tables, so that
 //! new algorithms and options appear here too.
 
+use crate::hints::did_you_mean;
 use clap::builder::{StyledStr, ValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
@@ -43,7 +44,9 @@ impl FromStr for Method {
             return Ok(Self::Exact(algorithm));
         }
         text.parse().map(Self::Approximate).map_err(|_| {
-            format!("choose one of {} (exact) or {} (approximate)", exact(), approximate())
+            let names = Algorithm::ALL.map(Algorithm::name).into_iter();
+            let hint = did_you_mean(name, names.chain(approximate::Method::ALL.map(|m| m.name())));
+            format!("choose one of {} (exact) or {} (approximate){hint}", exact(), approximate())
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Options of readers, writers and reports that several commands share.
 
-use super::{Count, Length};
+use super::{Count, Length, Named};
+use crate::hints::did_you_mean;
 use anyhow::{Result, anyhow, ensure};
 use farpoint_io::{Copc, Encoding, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions};
 use std::path::{Path, PathBuf};
@@ -101,7 +102,7 @@ pub(crate) struct Writing {
     #[arg(long, visible_alias = "to", value_name = "FORMAT[:ENCODING]")]
     format: Option<OutputFormat>,
     /// PLY, PCD and NPY: type of the coordinates written, single or double [default: as in the input;
-    /// single for PCD].
+    /// single for PCD, if that keeps 0.1 mm].
     #[arg(long, value_name = "P", hide_possible_values = true)]
     precision: Option<PrecisionName>,
     /// LAS and LAZ: scale of the coordinates written, 0.001 or 1mm [default: that of the input, or as
@@ -140,6 +141,11 @@ impl Writing {
             ensure!(false, "{option}: {message}; {fix}");
         }
         Ok(Some(levels))
+    }
+
+    /// Returns the file that an option reads.
+    pub(crate) fn file(&self) -> Named<'_> {
+        ("--crs-wkt", self.crs_wkt.as_deref())
     }
 
     /// Returns the option about COPC that is set, if any.
@@ -226,7 +232,11 @@ impl FromStr for InputFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|_: Error| format!("formats read: {}", extensions(|_| true)))
+        text.parse().map(Self).map_err(|_: Error| {
+            let known = extensions(|_| true);
+            let hint = did_you_mean(text, known.split(", "));
+            format!("formats read: {known}{hint}")
+        })
     }
 }
 
@@ -277,7 +287,8 @@ impl FromStr for OutputFormat {
         let format = if copc { Some(Format::Laz) } else { name.parse().ok() };
         let format = format.filter(|format: &Format| format.can_write());
         let format = format.ok_or_else(|| {
-            format!("formats written: {}, copc", extensions(|format| format.can_write()))
+            let known = extensions(|format| format.can_write()) + ", copc";
+            format!("formats written: {known}{}", did_you_mean(name, known.split(", ")))
         })?;
         let encoding = encoding.map(|encoding| encoding_of(format, encoding)).transpose()?;
         let extension =

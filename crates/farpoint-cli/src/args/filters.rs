@@ -1,10 +1,11 @@
 //! Filters of the rows of the input.
 
-use super::Keep;
+use super::{Keep, Named};
 use clap::ValueEnum;
 use farpoint_io::{Area, Condition, Filter};
 use serde_json::Value;
 use std::fs;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Filters of rows; a row must pass all of them.
@@ -20,8 +21,8 @@ pub(crate) struct Filters {
         allow_negative_numbers = true)]
     box3: Option<Vec<f64>>,
     /// Use rows whose x and y lie in the polygons of this file, GeoJSON or WKT, in the coordinate system of the input.
-    #[arg(long, value_name = "FILE", value_parser = area)]
-    polygon: Option<Area>,
+    #[arg(long, value_name = "FILE")]
+    polygon: Option<AreaFile>,
     /// Use rows with these values of a field: classification=2,6 or classification=ground,building or intensity=100..
     /// or z=5..12.5, or returns=first (intermediate, last, single); may be given several times. With --algorithm grid also the point of a cell to keep: first, random (--seed),
     /// center (nearest to it), or centroid, the mean of their positions with means of their attributes, the most
@@ -31,6 +32,21 @@ pub(crate) struct Filters {
     /// Leave out rows with these values of a field: classification=7,18 or classification=water.
     #[arg(long, value_name = "FIELD=VALUES")]
     drop: Vec<Condition>,
+}
+
+/// Value of `--polygon`.
+#[derive(Debug, Clone)]
+struct AreaFile {
+    path: PathBuf,
+    area: Area,
+}
+
+impl FromStr for AreaFile {
+    type Err = String;
+
+    fn from_str(path: &str) -> Result<Self, String> {
+        area(path).map(|area| Self { path: path.into(), area })
+    }
 }
 
 /// Value of `--keep`.
@@ -57,6 +73,11 @@ impl FromStr for KeepValue {
 }
 
 impl Filters {
+    /// Returns the file that an option reads.
+    pub(crate) fn file(&self) -> Named<'_> {
+        ("--polygon", self.polygon.as_ref().map(|file| file.path.as_path()))
+    }
+
     /// Returns the point of a cell of a grid to keep.
     pub(crate) fn point_of_cell(&self) -> Option<Keep> {
         self.keep.iter().rev().find_map(|value| match value {
@@ -79,7 +100,7 @@ impl Filters {
             filter =
                 within(filter, "--box3 X0 Y0 Z0 X1 Y1 Z1", [[*x0, *y0, *z0], [*x1, *y1, *z1]])?;
         }
-        if let Some(area) = &self.polygon {
+        if let Some(AreaFile { area, .. }) = &self.polygon {
             filter = filter.inside(area.clone());
         }
         for value in &self.keep {
@@ -111,30 +132,40 @@ fn area(path: &str) -> Result<Area, String> {
     Area::new(polygons)
 }
 
-/// Adds the polygons of a GeoJSON object.
+/// Adds the polygons of a GeoJSON object; errors name the feature.
 fn add_polygons(json: &Value, polygons: &mut Vec<Vec<Vec<[f64; 2]>>>) -> Result<(), String> {
     let kind = json["type"].as_str().unwrap_or_default();
     let coordinates = &json["coordinates"];
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let list = |name: &str| json[name].as_array().into_iter().flatten();
     let added = match kind {
         "FeatureCollection" => {
-            return list(&json["features"]).iter().try_for_each(|one| add_polygons(one, polygons));
+            return list("features").enumerate().try_for_each(|(number, one)| {
+                add_polygons(one, polygons)
+                    .map_err(|error| format!("{}: {error}", feature(number, one)))
+            });
         }
         "GeometryCollection" => {
-            return list(&json["geometries"])
-                .iter()
-                .try_for_each(|one| add_polygons(one, polygons));
+            return list("geometries").try_for_each(|one| add_polygons(one, polygons));
         }
         "Feature" if json["geometry"].is_null() => return Ok(()),
         "Feature" => return add_polygons(&json["geometry"], polygons),
-        "Polygon" => polygon(coordinates).map(|one| polygons.push(one)),
-        "MultiPolygon" => coordinates
-            .as_array()
-            .and_then(|all| all.iter().map(polygon).collect::<Option<Vec<_>>>())
-            .map(|all| polygons.extend(all)),
+        "Polygon" => polygon(coordinates).map(|one| vec![one]),
+        "MultiPolygon" => coordinates.as_array().and_then(|all| all.iter().map(polygon).collect()),
         _ => return Err(format!("'{kind}' is no area; use a Polygon or MultiPolygon")),
     };
-    added.ok_or_else(|| format!("the coordinates of a {kind} are no rings of [x, y]"))
+    let added =
+        added.ok_or_else(|| format!("the coordinates of a {kind} are no rings of [x, y]"))?;
+    // Each is validated where its feature is known.
+    added.iter().try_for_each(|one| Area::new(vec![one.clone()]).map(drop))?;
+    polygons.extend(added);
+    Ok(())
+}
+
+/// Names a feature by its number, from 1, and its own name or id.
+fn feature(number: usize, feature: &Value) -> String {
+    let names = [&feature["id"], &feature["properties"]["name"], &feature["properties"]["id"]];
+    let name = names.into_iter().find(|name| name.is_string() || name.is_number());
+    format!("feature {}{}", number + 1, name.map_or(String::new(), |name| format!(" ({name})")))
 }
 
 fn polygon(rings: &Value) -> Option<Vec<Vec<[f64; 2]>>> {

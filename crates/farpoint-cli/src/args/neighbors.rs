@@ -28,7 +28,7 @@ pub(crate) struct Neighbors {
     /// Maximum number of neighbors: 16 or 1k.
     #[arg(short, long, value_name = "K", allow_negative_numbers = true, help_heading = AMOUNT)]
     pub(crate) k: Option<Count>,
-    /// Only points nearer than this: 0.05, in the unit of the file, or 5cm (also mm, m, km, ft, in).
+    /// Only points nearer than this: 0.05, in the unit of the file, or 5cm (also mm, m, km, ft, usft, in).
     /// Files without a unit are assumed to be in meters.
     #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = AMOUNT)]
     pub(crate) radius: Option<Length>,

@@ -1,6 +1,7 @@
 //! Options of the sampler, its rows, and its device.
 
-use super::SamplerChoice;
+use super::{Named, SamplerChoice};
+use crate::hints::did_you_mean;
 use crate::messages;
 use anyhow::{Result, ensure};
 use farpoint::{Level, Start};
@@ -45,6 +46,14 @@ impl Selection {
         }
     }
 
+    /// Returns the file that is set, with its option.
+    pub(crate) fn file(&self) -> Named<'_> {
+        match &self.mask {
+            Some(mask) => ("--mask", Some(mask)),
+            None => ("--rows", self.rows.as_deref()),
+        }
+    }
+
     /// Refuses the options where they have no effect.
     ///
     /// # Errors
@@ -60,9 +69,9 @@ impl Selection {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Device")]
 pub(crate) struct DeviceOptions {
-    /// Device: cpu, cuda (an NVIDIA GPU) or auto (a GPU if present and faster).
-    #[arg(long, value_name = "D", default_value = "auto", hide_possible_values = true)]
-    pub(crate) device: Device,
+    /// Device: cpu, cuda (an NVIDIA GPU, also cuda:1 for --gpu 1) or auto (a GPU if present and faster).
+    #[arg(long, value_name = "D", default_value = "auto")]
+    pub(crate) device: DeviceName,
     /// Number of the GPU, from 0, or several separated by commas, or 'all': these share a large cloud of 'sample'
     /// [default: 0, and all if a cloud does not fit there].
     #[arg(long, value_name = "N|all")]
@@ -79,12 +88,12 @@ impl DeviceOptions {
     /// Converts the options to the library's.
     pub(crate) fn place(&self) -> farpoint_pipeline::DeviceOptions {
         farpoint_pipeline::DeviceOptions {
-            device: match self.device {
+            device: match self.device.kind {
                 Device::Auto => Choice::Auto,
                 Device::Cpu => Choice::Cpu,
                 Device::Cuda => Choice::Cuda,
             },
-            gpu: self.gpu.clone(),
+            gpu: self.gpu.clone().or(self.device.card.map(|card| Cards::These(vec![card]))),
             threads: self.threads.map(usize::from),
             level: self.simd,
             report: messages::print_message,
@@ -122,10 +131,36 @@ impl StartAt {
     }
 }
 
-/// Value of `--device`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+/// A kind of device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Device {
     Auto,
     Cpu,
     Cuda,
+}
+
+/// Value of `--device`: a kind, or a GPU by its number as PyTorch writes it, `cuda:1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DeviceName {
+    pub(crate) kind: Device,
+    pub(crate) card: Option<usize>,
+}
+
+impl std::str::FromStr for DeviceName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let card = text.strip_prefix("cuda:").map(str::parse);
+        let kind = match text {
+            "auto" => Device::Auto,
+            "cpu" => Device::Cpu,
+            "cuda" => Device::Cuda,
+            _ if matches!(card, Some(Ok(_))) => Device::Cuda,
+            _ => {
+                let hint = did_you_mean(text, ["auto", "cpu", "cuda"]);
+                return Err(format!("use auto, cpu, cuda, or cuda:N for the GPU N{hint}"));
+            }
+        };
+        Ok(Self { kind, card: card.and_then(Result::ok) })
+    }
 }

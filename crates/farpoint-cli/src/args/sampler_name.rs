@@ -1,5 +1,6 @@
 //! Samplers by name, as `farpoint compare` takes them.
 
+use crate::hints::did_you_mean;
 use farpoint::approximate::{Estimator, Keep, Method, Order};
 use farpoint::{Algorithm, DeviceKind};
 use std::fmt;
@@ -63,7 +64,11 @@ impl FromStr for SamplerName {
                 let exact: Vec<_> = Algorithm::of(DeviceKind::Cpu).map(Algorithm::name).collect();
                 let exact = exact.join(", ");
                 let approximate = NAMES.map(|(name, _)| name).join(", ");
-                format!("choose among {exact} (exact), {approximate}, {CENTROIDS} (approximate)")
+                let known = exact.split(", ").chain(approximate.split(", ")).chain([CENTROIDS]);
+                let hint = did_you_mean(name, known);
+                format!(
+                    "choose among {exact} (exact), {approximate}, {CENTROIDS} (approximate){hint}"
+                )
             })
     }
 }

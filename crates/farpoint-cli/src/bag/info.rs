@@ -59,9 +59,10 @@ fn merged(files: &[&Contents]) -> Contents {
     contents
 }
 
+/// Returns the messages per second: those after the first, in the time of all.
 fn rate(topic: &Topic, contents: &Contents) -> Option<f64> {
     let seconds = contents.seconds();
-    (seconds > 0.0 && topic.messages > 1).then(|| topic.messages as f64 / seconds)
+    (seconds > 0.0 && topic.messages > 1).then(|| (topic.messages - 1) as f64 / seconds)
 }
 
 fn object(name: &str, files: usize, contents: &Contents) -> Value {

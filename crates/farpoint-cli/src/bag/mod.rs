@@ -13,7 +13,7 @@ pub(crate) use info::info;
 use crate::args::{self, Device, Reading};
 use crate::check;
 use crate::interrupt;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use choose::Chooser;
 use farpoint_io::ReadOptions;
 use farpoint_io::bag::{Bag, bag_files, refuse_other_bag};
@@ -120,7 +120,7 @@ pub(crate) fn sample(args: &args::Sample, bag_input: &BagInput) -> Result<()> {
 
 /// Checks the options before anything is read, and returns the output.
 fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path> {
-    let gpu = args.place.device == Device::Cuda || args.place.gpu.is_some();
+    let gpu = args.place.device.kind == Device::Cuda || args.place.gpu.is_some();
     ensure!(!gpu, "messages are sampled in parallel on the CPU; leave out --device cuda and --gpu");
     check::sample_options(args)?;
     let remedy = "is for one message; add --message K, or remove it";
@@ -146,16 +146,19 @@ fn checked<'a>(args: &'a args::Sample, bag_input: &BagInput) -> Result<&'a Path>
     };
     match bag_input.folder {
         true => write::check_folder(output)?,
-        false => check::file("--output", output, &["mcap"], &[&bag_input.path])?,
+        false => {
+            let is_bag = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("mcap"));
+            let checked = check::file("--output", output, &["mcap"]);
+            checked.map_err(|error| match is_bag {
+                true => error,
+                false => anyhow!("{error}; --message K writes one of its messages as any format"),
+            })?
+        }
     }
-    let same =
-        |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
-    ensure!(
-        !same(output, &bag_input.path),
-        "{}: is the input; write to another name; the input is kept",
-        output.display()
-    );
-    check::report(&args.report, &[&bag_input.path, output])?;
     check::stdout_once(output, &args.report)?;
+    let inputs: Vec<_> =
+        bag_input.files.iter().chain([&bag_input.path]).map(PathBuf::as_path).collect();
+    let own = [("--output", Some(output.as_path()))];
+    check::outputs(&args.report, &own, &inputs, &[args.filters.file()])?;
     Ok(output)
 }

@@ -5,6 +5,7 @@ use crate::args;
 use crate::many::Failed;
 use crate::messages::complain;
 use crate::output::{self, number};
+use crate::progress::ProgressWatch;
 use crate::report;
 use anyhow::{Result, ensure};
 use farpoint_pipeline::{InputFile, expand, names_several};
@@ -20,8 +21,10 @@ pub(super) fn names_folders(args: &args::Chamfer) -> bool {
 /// Compares each pair; pairs that fail print an error, and the others go on.
 pub(super) fn run(args: &args::Chamfer) -> Result<()> {
     ensure!(args.per_point.is_none(), "--per-point is for two files; remove it");
-    crate::check::report(&args.report, &[])?;
-    let files = |path: &PathBuf| expand(std::slice::from_ref(path), args.search.recursive, None);
+    crate::check::outputs(&args.report, &[], &[&args.a, &args.b], &[])?;
+    let watch = ProgressWatch::default();
+    let files =
+        |path: &PathBuf| expand(std::slice::from_ref(path), args.search.recursive, None, &watch);
     let (first, mut second) = (by_name(files(&args.a)?)?, by_name(files(&args.b)?)?);
     let (mut objects, mut errors) = (Vec::new(), Vec::new());
     let mut rows = vec![["file", "chamfer", "hausdorff", "f-score"].map(str::to_owned).to_vec()];

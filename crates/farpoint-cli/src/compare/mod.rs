@@ -77,17 +77,22 @@ fn check(args: &args::Compare) -> Result<()> {
         "only --json can go to stdout; set --output and --csv to file names"
     );
     if let Some(path) = args.picture() {
-        check::file("--output", path, &["png", "svg"], &[input])?;
+        check::file("--output", path, &["png", "svg"])?;
     }
     if let Some(path) = &args.csv {
-        check::file("--csv", path, &["csv"], &[input])?;
+        check::file("--csv", path, &["csv"])?;
     }
-    check::page_output(&args.page, &[input])?;
+    check::page_output(&args.page)?;
     ensure!(
         args.up.is_none() || args.picture().is_some() || args.page.view.is_some(),
         "--up is for the picture and the page; remove it, or leave out --no-picture"
     );
-    check::report(&args.report, &[input])
+    let own = [
+        ("--output", args.picture()),
+        ("--view", args.page.view.as_deref()),
+        ("--csv", args.csv.as_deref()),
+    ];
+    check::outputs(&args.report, &own, &[input], &[])
 }
 
 fn compare<T: Scalar>(all: &[[T; 3]], cloud: &Cloud, args: &args::Compare) -> Result<()> {

@@ -3,6 +3,7 @@
 use super::density::Density;
 use super::facts::{Attributes, CoordinateFacts, Counts};
 use crate::output::{self, count};
+use crate::picture::Unit;
 use crate::text::lines;
 use farpoint_io::{Crs, Field, Format, Octree, Summary, class_name};
 use serde_json::{Map, Value, json};
@@ -17,6 +18,8 @@ pub(super) struct Description {
     pub(super) fields: Vec<Field>,
     pub(super) bounds: Option<[[f64; 3]; 2]>,
     pub(super) crs: Option<Crs>,
+    /// Meters per unit of x and y.
+    pub(super) meters: Option<f64>,
     pub(super) scale: Option<[f64; 3]>,
     pub(super) offset: Option<[f64; 3]>,
     pub(super) software: Option<String>,
@@ -42,6 +45,7 @@ impl Description {
             fields: Vec::new(),
             bounds: None,
             crs: None,
+            meters: None,
             scale: None,
             offset: None,
             software: None,
@@ -65,6 +69,7 @@ impl Description {
             fields: summary.fields.clone(),
             bounds: summary.bounds,
             crs: summary.crs.clone(),
+            meters: summary.meters_per_unit(),
             scale: summary.scale,
             ..Self::empty()
         };
@@ -99,6 +104,7 @@ impl Description {
                 "epsg": crs.epsg,
                 "geographic": crs.geographic,
                 "meters_per_unit": crs.meters,
+                "meters_per_unit_of_heights": crs.heights,
                 "wkt": crs.wkt,
             })
         });
@@ -189,21 +195,83 @@ impl Description {
     }
 
     fn corner(&self, at: usize) -> String {
-        match self.bounds {
+        let Some(bounds) = self.bounds else { return "none".to_owned() };
+        let corner: [String; 3] = std::array::from_fn(|axis| match self.digits(axis) {
+            Some(digits) => format!("{:.digits$}", bounds[at][axis]),
             // In the file's own precision, a number has no more digits than it needs.
-            Some(bounds) if self.precision == "f32" => {
-                bounds[at].map(|value| (value as f32).to_string()).join("  ")
-            }
-            Some(bounds) => bounds[at].map(|value| value.to_string()).join("  "),
-            None => "none".to_owned(),
-        }
+            None if self.precision == "f32" => (bounds[at][axis] as f32).to_string(),
+            None => bounds[at][axis].to_string(),
+        });
+        corner.join("  ")
     }
 
     fn size(&self) -> String {
         let Some([low, high]) = self.bounds else { return "none".to_owned() };
-        let sides: [String; 3] = std::array::from_fn(|axis| output::number(high[axis] - low[axis]));
-        sides.join(" x ")
+        let sides: [String; 3] = std::array::from_fn(|axis| {
+            let side = high[axis] - low[axis];
+            self.digits(axis)
+                .map_or_else(|| output::number(side), |digits| format!("{side:.digits$}"))
+        });
+        let heights = self.crs.as_ref().and_then(|crs| crs.heights);
+        match [self.meters, heights.or(self.meters)].map(Unit::of_meters) {
+            [across, up] if across == up => across.of_number(sides.join(" x ")),
+            [across, up] => {
+                let [x, y, z] = sides;
+                [across.of_number(x), across.of_number(y), up.of_number(z)].join(" x ")
+            }
+        }
     }
+
+    /// Returns the digits after the decimal point of an axis that the scale and the offset of the file leave room for.
+    fn digits(&self, axis: usize) -> Option<usize> {
+        let digits = |step: f64| {
+            let whole = |digits: &usize| {
+                let steps = step * 10f64.powi(*digits as i32);
+                (steps - steps.round()).abs() < 1e-9 * steps.abs().max(1e-3)
+            };
+            (0..12).find(whole)
+        };
+        let offset = self.offset.map_or(0.0, |offset| offset[axis]);
+        Some(digits(self.scale?[axis])?.max(digits(offset)?))
+    }
+
+    /// Returns the cells of a row of a table of files, with the names of their columns.
+    fn columns(&self) -> Vec<(&'static str, String)> {
+        let found = |rows: fn(&CoordinateFacts) -> usize| {
+            let rows = self.rows.as_ref().map_or(0, rows);
+            if rows > 0 { count(rows) } else { String::new() }
+        };
+        let mut columns = vec![
+            ("file", self.file.clone()),
+            ("format", self.description.clone()),
+            ("CRS", self.crs.as_ref().map_or(String::new(), |crs| crs.name.clone())),
+            ("points", count(self.points)),
+            ("size", self.size()),
+        ];
+        columns.extend(self.density.iter().flat_map(Density::columns));
+        columns.push(("NaN rows", found(|rows| rows.not_finite)));
+        columns.push(("zero rows", found(|rows| rows.zeros)));
+        columns
+    }
+}
+
+/// Formats files as a row each, in the columns that one of them has a value for.
+pub(super) fn table(files: &[Description]) -> String {
+    let files: Vec<_> = files.iter().map(Description::columns).collect();
+    let mut names: Vec<&str> = Vec::new();
+    // A file without points has no density.
+    for (name, _) in files.iter().max_by_key(|file| file.len()).into_iter().flatten() {
+        let of = |file: &Vec<(&str, String)>| {
+            file.iter().any(|(n, value)| n == name && !value.is_empty())
+        };
+        names.extend(files.iter().any(of).then_some(*name));
+    }
+    let cell = |file: &Vec<(&str, String)>, name: &&str| {
+        file.iter().find(|(n, _)| n == name).map_or(String::new(), |(_, value)| value.clone())
+    };
+    let head = names.iter().map(|name| (*name).to_owned()).collect();
+    let rows = files.iter().map(|file| names.iter().map(|name| cell(file, name)).collect());
+    output::table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
 fn field(field: &Field) -> String {
@@ -215,12 +283,14 @@ fn field(field: &Field) -> String {
 
 /// Returns the name and unit of a CRS.
 fn crs(crs: &Crs) -> String {
-    match crs.meters {
-        _ if crs.geographic => format!("{}, degrees", crs.name),
-        Some(1.0) => format!("{}, meters", crs.name),
-        Some(meters) => format!("{}, units of {} m", crs.name, output::number(meters)),
-        None => crs.name.clone(),
-    }
+    let unit = |meters: f64| match meters {
+        1.0 => "meters".to_owned(),
+        meters => format!("units of {} m", output::number(meters)),
+    };
+    let across = if crs.geographic { Some("degrees".to_owned()) } else { crs.meters.map(unit) };
+    let up = crs.heights.filter(|_| crs.heights != crs.meters);
+    let up = up.map(|meters| format!("heights in {}", unit(meters)));
+    [Some(crs.name.clone()), across, up].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Formats levels, nodes and the spacing of the root.

@@ -4,6 +4,7 @@ use super::column;
 use crate::input::{Points, each_precision};
 use farpoint::Scalar;
 use farpoint_io::{Cloud, Column};
+use farpoint_pipeline::zeros;
 use std::collections::BTreeMap;
 
 /// Facts counted from coordinates.
@@ -17,11 +18,11 @@ pub(super) struct CoordinateFacts {
 }
 
 impl CoordinateFacts {
-    pub(super) fn of(points: &Points<'_>, all: bool) -> Self {
+    pub(super) fn of(cloud: &Cloud, points: &Points<'_>, all: bool) -> Self {
         Self {
             bounds: each_precision!(points, points => bounds(points)),
             not_finite: points.unusable(),
-            zeros: points.zeros(),
+            zeros: zeros(cloud),
             repeated: all.then(|| each_precision!(points, points => repeated(points))),
         }
     }

@@ -7,6 +7,7 @@ mod search;
 use crate::args::{self, Length, Rows};
 use crate::check;
 use crate::input::{self, Points};
+use crate::picture::Unit;
 use anyhow::{Result, anyhow, ensure};
 use farpoint::{NonFinite, Norm, Searcher};
 use farpoint_pipeline::RanOn;
@@ -36,6 +37,9 @@ pub(crate) fn run(args: &args::Neighbors) -> Result<()> {
     let (cloud, mut read) = input::read(&args.a, &reading)?;
     let other = args.b.as_deref().map(|path| input::read(path, &reading)).transpose()?;
     read += other.as_ref().map_or(0.0, |(_, seconds)| *seconds);
+    if let (Some((other, _)), Some(path)) = (&other, &args.b) {
+        input::compare_units([(&cloud, &args.a), (other, path)]);
+    }
     let lengths = [("--radius", args.radius), ("--min-radius", args.min_radius)];
     let unit = input::unit(&cloud, &args.a, &lengths)?;
     let rows = Rows { drop_zeros: args.drop_zeros, f32: false };
@@ -52,7 +56,7 @@ pub(crate) fn run(args: &args::Neighbors) -> Result<()> {
         // The more precise of the two.
         (a, Some(b)) => search.run(&a.widened(), &b.widened())?,
     };
-    report::print(&search, &outcome, read)
+    report::print(&search, &outcome, read, Unit::of(&cloud))
 }
 
 /// Returns the search of these options; `length` converts a length to the unit of the file.
@@ -88,7 +92,7 @@ fn check(args: &args::Neighbors) -> Result<()> {
     let option = if args.k.is_some_and(|k| k.0 == 0) { "-k" } else { "--radius, --min-radius" };
     searcher(args, Length::in_meters).check().map_err(|error| anyhow!("{option}: {error}"))?;
     let inputs = [args.a.as_path(), b.unwrap_or(&args.a)];
-    check::file("--output", &args.output, &["npz"], &inputs)?;
-    check::report(&args.report, &[inputs[0], inputs[1], &args.output])?;
-    check::stdout_once(&args.output, &args.report)
+    check::file("--output", &args.output, &["npz"])?;
+    check::stdout_once(&args.output, &args.report)?;
+    check::outputs(&args.report, &[("--output", Some(&args.output))], &inputs, &[])
 }

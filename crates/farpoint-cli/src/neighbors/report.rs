@@ -3,6 +3,7 @@
 use super::{Outcome, Search};
 use crate::input;
 use crate::output::{count, number, seconds};
+use crate::picture::Unit;
 use crate::report;
 use crate::text::lines;
 use anyhow::Result;
@@ -11,10 +12,15 @@ use farpoint_pipeline::RanOn;
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub(super) fn print(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> Result<()> {
+pub(super) fn print(
+    search: &Search<'_>,
+    outcome: &Outcome,
+    read_seconds: f64,
+    unit: Unit,
+) -> Result<()> {
     let stdout_used = search.args.output == Path::new("-");
-    let (object, table) =
-        (as_json(search, outcome, read_seconds), as_table(search, outcome, read_seconds));
+    let object = as_json(search, outcome, read_seconds);
+    let table = as_table(search, outcome, read_seconds, unit);
     report::print(&search.args.report, object, &table, stdout_used)
 }
 
@@ -57,7 +63,7 @@ fn as_json(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> Value {
     })
 }
 
-fn as_table(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> String {
+fn as_table(search: &Search<'_>, outcome: &Outcome, read_seconds: f64, unit: Unit) -> String {
     let args = search.args;
     let Outcome { points, dropped, spread, .. } = outcome;
     let cloud = |path: &Path, side: usize| {
@@ -78,8 +84,14 @@ fn as_table(search: &Search<'_>, outcome: &Outcome, read_seconds: f64) -> String
         rows.push(("without a neighbor", count(spread.without)));
     }
     if spread.neighbors > 0 {
-        let squared = if args.squared { " (squared)" } else { "" };
-        rows.push(("farthest", format!("{}{squared}", number(spread.farthest))));
+        let farthest = number(spread.farthest);
+        rows.push((
+            "farthest",
+            match args.squared {
+                true => format!("{farthest} (squared)"),
+                false => unit.of_number(farthest),
+            },
+        ));
     }
     rows.push(("read", seconds(read_seconds)));
     let on = report::place(&outcome.ran_on);

@@ -1,6 +1,5 @@
 //! Result of a search: k places per point, or ragged; as numbers and as arrays of a file.
 
-use crate::interrupt::guarded;
 use anyhow::Result;
 use farpoint::{Neighbors, Norm, Scalar, WithinBall};
 use farpoint_io::{Array, Values, write_arrays};
@@ -98,11 +97,10 @@ impl<T: Stored> SearchResult<T> {
 
     /// Writes the arrays, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> Result<()> {
-        guarded(|| match self {
-            Self::Places(found) => places(path, found),
-            Self::Ragged(found) => ragged(path, found),
-        })?;
-        Ok(())
+        Ok(match self {
+            Self::Places(found) => places(path, found)?,
+            Self::Ragged(found) => ragged(path, found)?,
+        })
     }
 }
 

@@ -24,5 +24,5 @@ pub(crate) use deviation::{Deviation, deviation};
 pub(crate) use panels::{Panel, Panels, Picture, panels};
 pub(crate) use shape::Up;
 pub(crate) use still::still;
-pub(crate) use tiles::{Tile, Tiles, tiles};
+pub(crate) use tiles::{Extent, Raster, Tiles, tiles};
 pub(crate) use unit::Unit;

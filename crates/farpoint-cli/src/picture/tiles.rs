@@ -7,10 +7,9 @@ use super::ramp::ramp;
 use super::unit::Unit;
 use anyhow::Result;
 
-/// A file as a raster of densities, rows from the south.
-pub(crate) struct Tile {
-    pub(crate) name: String,
-    /// Southwest corner, and edge of a place of the raster.
+/// Densities of the ground, rows from the south.
+pub(crate) struct Raster {
+    /// Southwest corner, and edge of a place.
     pub(crate) low: [f64; 2],
     pub(crate) edge: f64,
     pub(crate) size: [usize; 2],
@@ -18,9 +17,38 @@ pub(crate) struct Tile {
     pub(crate) densities: Vec<f32>,
 }
 
+impl Raster {
+    /// Places along a side that a map can show.
+    pub(crate) const MOST: usize = WIDE - 2 * GAP;
+}
+
+/// A file on the map.
+#[derive(Clone)]
+pub(crate) struct Extent {
+    pub(crate) name: String,
+    /// Southwest and northeast corner.
+    pub(crate) ends: [[f64; 2]; 2],
+}
+
+impl Extent {
+    /// Returns the rectangle around points.
+    pub(crate) fn around(name: String, points: &[[f64; 2]]) -> Self {
+        let end = |start: f64, of: fn(f64, f64) -> f64| {
+            [0, 1].map(|axis| points.iter().map(|point| point[axis]).fold(start, of))
+        };
+        Self { name, ends: [end(f64::INFINITY, f64::min), end(f64::NEG_INFINITY, f64::max)] }
+    }
+
+    /// Returns the length along an axis.
+    pub(crate) fn side(&self, axis: usize) -> f64 {
+        self.ends[1][axis] - self.ends[0][axis]
+    }
+}
+
 /// Input of the map.
-pub(crate) struct Tiles<'a> {
-    pub(crate) tiles: &'a [&'a Tile],
+pub(crate) struct Tiles {
+    pub(crate) raster: Raster,
+    pub(crate) files: Vec<Extent>,
     pub(crate) title: String,
     pub(crate) words: String,
     pub(crate) unit: Unit,
@@ -32,28 +60,25 @@ pub(crate) struct Tiles<'a> {
 const HIGH: f64 = 1200.0;
 /// Height of title and words.
 const HEAD: usize = 92;
-/// Least width of a tile with its name, in letters.
+/// Least side of a file with a frame, in pixels.
+const FRAMED: f32 = 24.0;
+/// Least width of a name, in letters, and its height in pixels.
 const LETTERS: usize = 6;
+const LINE: usize = 26;
+/// A name covers at most this part of its file.
+const NAMED: f32 = 6.0;
 
 /// Draws the map as PNG.
-pub(crate) fn tiles(input: &Tiles<'_>) -> Result<Vec<u8>> {
-    let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
-    for tile in input.tiles {
-        for axis in 0..2 {
-            low[axis] = low[axis].min(tile.low[axis]);
-            high[axis] = high[axis].max(tile.low[axis] + tile.edge * tile.size[axis] as f64);
-        }
-    }
-    let side = [0, 1].map(|axis| high[axis] - low[axis]);
+pub(crate) fn tiles(input: &Tiles) -> Result<Vec<u8>> {
+    let Raster { edge, size, .. } = input.raster;
+    let side = size.map(|places| places as f64 * edge);
     let wide = WIDE - 2 * GAP;
     let zoom = (wide as f64 / side[0]).min(HIGH / side[1]);
     let size = side.map(|side| ((side * zoom).round() as usize).max(1));
     let mut map = Canvas::new(size[0], size[1], GROUND);
     let scale = rounded_up(input.scale);
-    for tile in input.tiles {
-        let corner = [(tile.low[0] - low[0]) * zoom, (tile.low[1] - low[1]) * zoom];
-        draw(&mut map, tile, corner, zoom, scale);
-    }
+    draw(&mut map, &input.raster, scale);
+    outline(&mut map, input, zoom);
     let top = HEAD + COLOR_BAR + GAP;
     let mut canvas = Canvas::new(WIDE, top + size[1] + SCALE_BAR + GAP, PAPER);
     canvas.text_within([GAP, 6], Text::Title, &input.title, INK, wide);
@@ -65,38 +90,49 @@ pub(crate) fn tiles(input: &Tiles<'_>) -> Result<Vec<u8>> {
     canvas.png()
 }
 
-/// Draws a tile with its southwest corner at a place in pixels from that of the map.
-fn draw(map: &mut Canvas, tile: &Tile, corner: [f64; 2], zoom: f64, scale: f64) {
-    let pixels = tile.size.map(|places| places as f64 * tile.edge * zoom);
-    let first = corner.map(|at| at.floor() as usize);
-    let last = [0, 1].map(|axis| {
-        let end = (corner[axis] + pixels[axis]).ceil() as usize;
-        end.min([map.width, map.height][axis])
-    });
-    for row in first[1]..last[1] {
-        for column in first[0]..last[0] {
-            let place = [column, row].map(|at| at as f64 + 0.5);
-            let [x, y] = [0, 1].map(|axis| (place[axis] - corner[axis]) / (tile.edge * zoom));
-            if x < 0.0 || y < 0.0 || x as usize >= tile.size[0] || y as usize >= tile.size[1] {
-                continue;
-            }
-            let density = tile.densities[y as usize * tile.size[0] + x as usize];
+/// Draws the densities over the whole map.
+fn draw(map: &mut Canvas, raster: &Raster, scale: f64) {
+    let [columns, rows] = raster.size;
+    for y in 0..map.height {
+        for x in 0..map.width {
+            let [column, row] = [x * columns / map.width, y * rows / map.height];
+            let density = raster.densities[row * columns + column];
             if density > 0.0 {
-                let color = ramp(density / scale as f32);
-                map.blend(column, map.height - 1 - row, color, 1.0);
+                map.blend(x, map.height - 1 - y, ramp(density / scale as f32), 1.0);
             }
         }
     }
-    let upper = (map.height as f64 - corner[1] - pixels[1]).max(0.0);
-    let lower = map.height as f64 - corner[1];
-    let ends = [[corner[0], upper], [corner[0] + pixels[0], lower]];
-    map.frame(ends.map(|end| end.map(|at| at as f32)), FAINT);
-    let inner = pixels[0] as usize;
-    if inner >= LETTERS * Text::Body.width("m") + GAP && pixels[1] >= 40.0 {
-        let at = [corner[0] as usize + 6, upper as usize + 5];
-        let name_width = Text::Body.width(&tile.name).min(inner - GAP);
-        map.shade(at, [name_width, 26], PAPER, 0.7);
-        map.text_within(at, Text::Body, &tile.name, INK, inner - GAP);
+}
+
+/// Draws the frames of the files, and the names that leave most of their files visible and lie on no other.
+fn outline(map: &mut Canvas, input: &Tiles, zoom: f64) {
+    let (low, high) = (input.raster.low, map.height as f64);
+    let corners = |file: &Extent| {
+        let [from, to] = file.ends.map(|end| [0, 1].map(|axis| (end[axis] - low[axis]) * zoom));
+        [[from[0], high - to[1]], [to[0], high - from[1]]].map(|end| end.map(|at| at as f32))
+    };
+    let framed = input
+        .files
+        .iter()
+        .map(|file| (&file.name, corners(file)))
+        .filter(|(_, ends)| (0..2).all(|axis| ends[1][axis] - ends[0][axis] >= FRAMED));
+    let framed: Vec<_> = framed.collect();
+    framed.iter().for_each(|(_, ends)| map.frame(*ends, FAINT));
+    let mut named: Vec<[usize; 3]> = Vec::new();
+    for (name, [from, to]) in framed {
+        let [wide, high] = [to[0] - from[0], to[1] - from[1]];
+        let inner = (wide as usize).saturating_sub(GAP);
+        let width = Text::Body.width(name).min(inner);
+        let [x, y] = from.map(|at| at.max(0.0) as usize + 6);
+        let free = |[left, other, top]: &[usize; 3]| {
+            x + width < *left || left + other < x || y.abs_diff(*top) > LINE
+        };
+        let small = (width * LINE) as f32 * NAMED <= wide * high;
+        if inner >= LETTERS * Text::Body.width("m") && small && named.iter().all(free) {
+            map.shade([x, y], [width, LINE], PAPER, 0.7);
+            map.text_within([x, y], Text::Body, name, INK, inner);
+            named.push([x, width, y]);
+        }
     }
 }
 
@@ -104,35 +140,56 @@ fn draw(map: &mut Canvas, tile: &Tile, corner: [f64; 2], zoom: f64, scale: f64) 
 mod tests {
     use super::*;
 
-    /// Two tiles side by side, one of them with a hole.
-    #[test]
-    fn tiles_lie_where_they_are() {
-        let tile = |x: f64, densities: Vec<f32>| Tile {
-            name: "a".to_owned(),
-            low: [x, -5.0],
+    fn input(files: Vec<Extent>) -> Tiles {
+        let raster = Raster {
+            low: [-5.0; 2],
             edge: 10.0,
             size: [2, 2],
-            densities,
+            densities: vec![2.0, 1.0, 0.0, 2.0],
         };
-        let mut map = Canvas::new(400, 200, GROUND);
-        draw(&mut map, &tile(0.0, vec![1.0; 4]), [0.0, 0.0], 10.0, 2.0);
-        draw(&mut map, &tile(20.0, vec![2.0, 1.0, 0.0, 2.0]), [200.0, 0.0], 10.0, 2.0);
+        Tiles {
+            raster,
+            files,
+            title: "a".into(),
+            words: "b".into(),
+            unit: Unit::Unknown,
+            scale: 2.0,
+        }
+    }
+
+    fn file(name: &str, ends: [[f64; 2]; 2]) -> Extent {
+        Extent { name: name.to_owned(), ends }
+    }
+
+    #[test]
+    fn densities_lie_where_they_are() {
+        let mut map = Canvas::new(200, 200, GROUND);
+        draw(&mut map, &input(Vec::new()).raster, 2.0);
         let (half, full) = (ramp(0.5), ramp(1.0));
-        for ([x, y], color) in [
-            ([50, 50], half),
-            ([150, 150], half),
-            ([250, 150], full),
-            ([350, 150], half),
-            ([250, 50], GROUND),
-            ([350, 50], full),
-        ] {
+        for ([x, y], color) in
+            [([50, 150], full), ([150, 150], half), ([50, 50], GROUND), ([150, 50], full)]
+        {
             assert_eq!(map.pixel(x, y), color, "{x} {y}");
         }
-        let all = [tile(0.0, vec![1.0; 4]), tile(1e7, vec![2.0; 4])];
-        let words = || "words".to_owned();
-        let all = [&all[0], &all[1]];
-        let input =
-            Tiles { tiles: &all, title: words(), words: words(), unit: Unit::Unknown, scale: 2.0 };
-        assert!(tiles(&input).unwrap().starts_with(b"\x89PNG"));
+        let all = vec![file("a", [[-5.0; 2], [5.0; 2]]), file("", [[1e7; 2], [1e7; 2]])];
+        assert!(tiles(&input(all)).unwrap().starts_with(b"\x89PNG"));
+    }
+
+    /// However many files lie on each other, most of what they cover stays visible.
+    #[test]
+    fn names_do_not_bury_the_map() {
+        let grid = |across: usize, side: f64| {
+            let at = move |k: usize| [k % across, k / across].map(|k| k as f64 * side * 0.9 - 5.0);
+            let one = move |k| file("a-long-name.laz", [at(k), at(k).map(|low| low + side)]);
+            (0..across * across).map(one).collect::<Vec<_>>()
+        };
+        for across in [1, 2, 3, 10, 30, 100] {
+            let mut map = Canvas::new(900, 900, GROUND);
+            outline(&mut map, &input(grid(across, 20.0 / across as f64)), 45.0);
+            let places = (0..900 * 900).map(|k| map.pixel(k % 900, k / 900));
+            let covered = places.filter(|color| *color != GROUND).count();
+            assert!(covered < 900 * 900 / 3, "{across}: {covered}");
+            assert!(across > 3 || covered > 15 * 26, "{across}: {covered}");
+        }
     }
 }

@@ -14,11 +14,12 @@ pub(crate) enum Unit {
 impl Unit {
     /// Returns the unit of a cloud.
     pub(crate) fn of(cloud: &Cloud) -> Self {
-        cloud.meters_per_unit().map_or(Self::Unknown, Self::of_meters)
+        Self::of_meters(cloud.meters_per_unit())
     }
 
     /// Returns the unit of this length in meters.
-    fn of_meters(meters: f64) -> Self {
+    pub(crate) fn of_meters(meters: Option<f64>) -> Self {
+        let Some(meters) = meters else { return Self::Unknown };
         // International and US survey feet differ by 2 millionths.
         let is = |expected: f64| (meters / expected - 1.0).abs() < 1e-5;
         match meters {
@@ -44,6 +45,11 @@ impl Unit {
             Self::Feet => "ft",
             Self::Unknown => "",
         }
+    }
+
+    /// Returns a number with its unit, if the unit is known.
+    pub(crate) fn of_number(self, number: String) -> String {
+        format!("{number} {}", self.symbol()).trim_end().to_owned()
     }
 
     /// Returns the unit of areas, as it follows "per".
@@ -90,7 +96,7 @@ mod tests {
             (1200.0 / 3937.0, Unit::Feet),
             (0.9144, Unit::Unknown),
         ] {
-            assert_eq!(Unit::of_meters(meters), unit);
+            assert_eq!(Unit::of_meters(Some(meters)), unit);
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &args::View) -> Result<()> {
     let sequence = Sequence::first(&sampled.finished.outcome, args.points.0);
     write(&args.output, &Page::of(&Subject::of(&sampled, args.up), sequence, &Panes::default())?)?;
     sampled.finished.write = Some(start.elapsed().as_secs_f64());
-    let (object, table) = report::of(&sampled.finished, Some(&args.output));
+    let (object, table) = report::of(&sampled.finished, Some(&args.output), false);
     report::print(&args.report, object, &table, args.output == Path::new("-"))
 }
 

@@ -105,6 +105,10 @@ fn info_tells_topics() {
     assert_eq!((about["messages"].as_u64(), about["indexed"].as_bool()), (Some(20), Some(true)));
     let lidar = &about["topics"][1];
     assert_eq!((lidar["topic"].as_str(), lidar["messages"].as_u64()), (Some("/lidar"), Some(5)));
+    // Four periods in 0.4 s: 10 a second, not 12.5.
+    let rates = |topic: &serde_json::Value| topic["per_second"].as_f64().unwrap();
+    assert!((rates(lidar) - 10.0).abs() < 1e-3, "{lidar}");
+    assert!(about["topics"].as_array().unwrap().iter().all(|one| rates(one) < 22.6), "{about}");
     let cloud = folder.run("info drive.mcap --message 4 --json").json();
     assert_eq!((cloud["format"].as_str(), cloud["points"].as_u64()), (Some("MCAP"), Some(30)));
 }
@@ -144,7 +148,10 @@ fn errors_have_a_remedy() {
         ("sample livox.mcap -n 5 -o x.mcap", ["Livox CustomMsg", "xfer_format"]),
         ("sample livox.mcap --message 0 -n 5 -o x.ply", ["Livox CustomMsg", "xfer_format"]),
         ("sample one.mcap -n 5", ["no output", "--message K"]),
-        ("sample one.mcap -n 5 -o x.ply", ["must end in .mcap", "--output"]),
+        (
+            "sample one.mcap -n 5 -o x.ply",
+            ["--output x.ply: the name must end in .mcap", "--message K"],
+        ),
         ("sample one.mcap -n 5 -o one.mcap", ["is the input", "another name"]),
         ("sample one.mcap -n 5 -o no/x.mcap", ["does not exist", "create it"]),
         ("sample one.mcap -n 5 -o x.mcap --indices r.npy", ["--indices", "--message K"]),

@@ -135,22 +135,3 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!((output.status.code(), err.as_ref()), (Some(0), ""), "{arguments}");
     }
 }
-
-#[test]
-#[cfg(unix)]
-fn an_interrupt_leaves_no_file() {
-    let folder = Folder::new();
-    folder.room("room.npy", 100_000);
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_farpoint"))
-        .args("sample room.npy --ratio 0.5 --algorithm reference -o small.npy".split(' '))
-        .current_dir(folder.path("."))
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    // It needs minutes.
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    let kill = format!("kill -INT {}", child.id());
-    assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(folder.files(), ["room.npy"]);
-}

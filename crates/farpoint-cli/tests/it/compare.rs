@@ -113,7 +113,8 @@ fn centroids_are_written_with_their_counts() {
 fn options_that_do_not_fit_are_refused() {
     let folder = Folder::new();
     // Before the input is read: there is no a.ply.
-    folder.fails("sample a.ply -n 5 --keep first", &["--keep", "--algorithm grid", "auto"]);
+    let keep = "sample a.ply -n 5 --algorithm random --keep first";
+    folder.fails(keep, &["--keep", "--algorithm grid", "random"]);
     folder.fails("sample a.ply --cell 5 --algorithm npdu", &["--cell", "grid", "npdu"]);
     folder.fails("sample a.ply --cell 0 --algorithm grid", &["--cell 0"]);
     folder.fails("sample a.ply -n 5 --algorithm morton --window 5", &["--window", "npdu"]);

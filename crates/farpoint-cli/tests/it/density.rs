@@ -68,6 +68,94 @@ fn a_folder_has_a_total_and_a_map() {
     assert!(number(16) == 976 && (500..900).contains(&number(20)), "{}", number(20));
 }
 
+/// Strips of one scan that overlap: the ground counts once, in the same cells for all, whatever the options.
+#[test]
+fn strips_that_overlap() {
+    let folder = Folder::new();
+    tile(&folder, "a.las", 0.0, 1.0, METERS);
+    tile(&folder, "b.las", 10.0, 1.0, METERS);
+    let report = folder.ok("info a.las b.las --density --json").json();
+    let total = &report["density"];
+    near(&total["area"], 600.0);
+    near(&total["mean"], 12_800.0 / 600.0);
+    near(&total["min"], 16.0);
+    near(&total["first_returns"], 6_400.0 / 600.0);
+    let merged = folder.run("info a.las b.las --merge --density --json").json();
+    for key in ["cell", "cells", "area", "mean", "coverage", "percentiles", "first_returns"] {
+        assert_eq!(total[key], merged["density"][key], "{key}");
+        for file in report["files"].as_array().unwrap() {
+            assert!(!file["density"][key].is_null(), "{key}");
+        }
+    }
+    // Sparse points need larger cells, and all files have these.
+    folder.write("c.csv", "x,y,z\n0,0,0\n400,0,0\n0,400,0\n400,400,0\n");
+    folder.ok("convert c.csv -o c.las");
+    folder.add_crs("c.las", METERS);
+    let report = folder.ok("info a.las b.las c.las --density --json").json();
+    for file in report["files"].as_array().unwrap() {
+        assert_eq!(file["density"]["cell"], report["density"]["cell"]);
+    }
+    // One of the four lies on the first tile.
+    near(&report["density"]["area"], 603.0);
+}
+
+/// A row a file, unless more is requested; numbers as the file's scale states them.
+#[test]
+fn tables_of_files() {
+    let folder = Folder::new();
+    tile(&folder, "a.las", 277_750.0, 1.0, METERS);
+    tile(&folder, "b.las", 277_760.0, 1.0, METERS);
+    let text = folder.ok("info a.las b.las --density").text();
+    let rows: Vec<&str> = text.lines().collect();
+    assert!(
+        rows[0].starts_with("file") && rows[0].contains("density") && rows[0].contains("CRS"),
+        "{text}"
+    );
+    assert!(rows[1].starts_with("a.las") && rows[1].contains("16.00 per m²"), "{text}");
+    assert!(rows[2].starts_with("b.las") && rows[3].is_empty(), "{text}");
+    for words in [
+        "21.33 points per m² of occupied cells, by file 16.00 to 16.00",
+        "600.0 m²: 600 cells of 1.000 m",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+    assert_eq!(folder.ok("info a.las b.las").text().lines().count(), 3);
+    for long in ["info a.las b.las --density --verbose", "info a.las b.las --points", "info a.las"]
+    {
+        let text = folder.run(long).text();
+        assert!(text.contains("minimum        277750.125000  0.125000  0.000000\n"), "{text}");
+    }
+    // A float32 of a text has no scale.
+    folder.write("c.csv", "x,y,z\n0.1,2,3\n");
+    assert!(folder.ok("info c.csv").text().contains("minimum        0.1  2  3\n"));
+}
+
+/// What can't be one map is named.
+#[test]
+fn other_systems_have_no_total() {
+    let folder = Folder::new();
+    tile(&folder, "a.las", 0.0, 1.0, METERS);
+    tile(&folder, "b.las", 0.0, 1.0, &METERS.replacen("grid", "lattice", 1));
+    folder.ok("convert b.las -o c.csv --quiet");
+    for (other, words) in [
+        ("b.las", ["a.las in grid", "b.las in lattice"]),
+        ("c.csv", ["a.las in grid", "c.csv without"]),
+    ] {
+        let output = folder.run(&format!("info a.las {other} --density --json"));
+        output.names(&words);
+        let report = output.json();
+        assert!(report["density"].is_null());
+        for file in report["files"].as_array().unwrap() {
+            near(&file["density"]["mean"], 16.0);
+        }
+        folder.fails(
+            &format!("info a.las {other} --density --map m.png"),
+            &["m.png", "coordinate systems"],
+        );
+        assert!(!folder.files().contains(&"m.png".to_owned()));
+    }
+}
+
 #[test]
 fn what_has_no_density_is_refused() {
     let folder = Folder::new();

@@ -28,7 +28,7 @@ fn cells_are_voxels_with_a_size_for_each_axis() {
         ("--keep random --seed 5", Reduce::Random(5)),
     ] {
         let options = format!("--algorithm grid --cell 0.5,50cm,0.25 --min-points 3 {keep}");
-        let output = folder.ok(&format!("sample room.ply --indices - {options}"));
+        let output = folder.run(&format!("sample room.ply --indices - {options}"));
         let mut rows = grid().reduce(reduce).downsample(&room).unwrap().rows;
         rows.sort_unstable();
         let expected: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
@@ -89,8 +89,8 @@ fn centroids_keep_the_attributes_and_the_header_of_the_file() {
     };
     let lines: String = (0..500).map(line).collect();
     folder.write("scan.csv", format!("x,y,z,intensity,classification,gps_time\n{lines}"));
-    folder.ok("convert scan.csv scan.laz --scale 1mm");
-    folder.ok(&format!("sample scan.laz -o means.laz {CENTROIDS} --cell 1m"));
+    folder.ok("convert scan.csv scan.laz --scale 0.001");
+    folder.ok(&format!("sample scan.laz -o means.laz {CENTROIDS} --cell 1"));
     let (before, after) = (open(&folder, "scan.laz"), open(&folder, "means.laz"));
     let Coordinates::F64(points) = before.coordinates() else { panic!("LAS is double") };
     let voxels = VoxelGrid::new(1.0).downsample(points).unwrap();

@@ -290,6 +290,76 @@ fn killed_at_any_time_and_resumed() {
     assert!(folder.read("out.laz") == folder.read("memory.laz"));
 }
 
+/// Where no row can be used, an error; where a filter leaves none, a warning, and an error if a number is requested.
+#[test]
+fn no_row_is_the_same_in_memory_and_through_the_disk() {
+    let folder = Folder::new();
+    folder.write("nan.xyz", "nan 1 2 7\n".repeat(20));
+    folder.write("zeros.xyz", "0 0 0 7\n".repeat(20));
+    folder.write("some.csv", "x,y,z,class\n1,2,3,2\n4,5,6,2\n7,8,8,\n");
+    for (input, status, words) in [
+        ("nan.xyz", 2, "none of the 20 rows can be used"),
+        ("zeros.xyz --drop-zeros", 2, "none of the 20 rows can be used"),
+        ("some.csv --keep class=7", 0, "the filters leave no row with a position of 3"),
+        ("some.csv --drop class=2 --keep class=0..", 0, "the filters leave no row"),
+        ("some.csv --keep x=9..", 0, "the filters leave no row"),
+    ] {
+        for amount in ["--ratio 0.5", "--spacing 1", "-n 1"] {
+            let command = format!("sample {input} {amount} -o");
+            let once = folder.run(&format!("{command} memory.ply"));
+            let disk = folder.run(&format!("{command} out.ply --spool spool"));
+            assert_eq!(once.err.replace("memory.ply", "out.ply"), disk.err, "{command}");
+            assert_eq!(once.status, if amount == "-n 1" { 2 } else { status }, "{command}");
+            assert_eq!(disk.status, once.status, "{command}");
+            assert!(once.err.contains(words), "{command}: {}", once.err);
+            let files = ["memory.ply", "out.ply"].map(|name| folder.path(name).exists());
+            assert_eq!(files, [once.status == 0; 2], "{command}");
+            if once.status == 0 {
+                assert!(folder.read("memory.ply") == folder.read("out.ply"), "{command}");
+                std::fs::remove_file(folder.path("memory.ply")).unwrap();
+                std::fs::remove_file(folder.path("out.ply")).unwrap();
+            }
+            let _ = std::fs::remove_dir_all(folder.path("spool"));
+        }
+    }
+    for command in [
+        "convert some.csv --keep class=7 -o out.ply",
+        "order some.csv --keep class=7 -o out.ply",
+        "sample some.csv --keep class=7 --algorithm grid --cell 1 -o out.ply",
+    ] {
+        let output = folder.run(command);
+        output.names(&["warning", "the filters leave no row"]);
+        assert_eq!(output.status, 0, "{command}: {}", output.err);
+        assert!(folder.read("out.ply").windows(16).any(|text| text == b"element vertex 0"));
+    }
+}
+
+/// The advice is about the error of the system.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_many_open_files_are_no_matter_of_permissions() {
+    let folder = Folder::new();
+    folder.room("room.ply", 100);
+    folder.room("other.ply", 100);
+    let farpoint = env!("CARGO_BIN_EXE_farpoint");
+    // The first limits are those of the program itself.
+    let run = |limit: usize| {
+        let line = format!(
+            "ulimit -n {limit}; exec {farpoint} sample --merge room.ply other.ply -n 5 -o o.ply"
+        );
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", &line]).current_dir(folder.path(".")).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let all: Vec<String> = (4..12).map(run).collect();
+    assert!(
+        all.iter().any(|err| err.contains("too many files are open: raise the limit")),
+        "{all:?}"
+    );
+    assert!(!all.iter().any(|err| err.contains("permissions")), "{all:?}");
+    folder.fails("info nowhere.ply", &["nowhere.ply", "check the path"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_size_limit_is_an_error_that_leaves_nothing() {

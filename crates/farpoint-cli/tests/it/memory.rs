@@ -37,6 +37,85 @@ fn a_file_that_does_not_fit_is_refused_before_it_is_read() {
 }
 
 #[test]
+fn info_describes_what_does_not_fit_by_its_header() {
+    let folder = Folder::new();
+    let text = "{'descr': '<f4', 'fortran_order': False, 'shape': (250000000, 3), }\n";
+    let mut npy = b"\x93NUMPY\x01\0".to_vec();
+    npy.extend((text.len() as u16).to_le_bytes());
+    npy.extend(text.as_bytes());
+    let ply = "ply\nformat binary_big_endian 1.0\nelement vertex 250000000\nproperty float x\n\
+               property float y\nproperty float z\nend_header\n";
+    let pcd = "VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 250000000\n\
+               HEIGHT 1\nPOINTS 250000000\nDATA binary\n";
+    let files: [(&str, &[u8]); 4] = [
+        ("big.ply", ply.as_bytes()),
+        ("big.pcd", pcd.as_bytes()),
+        ("big.npy", &npy),
+        ("big.bin", &[]),
+    ];
+    for (name, header) in files {
+        folder.write(name, header);
+        let file = File::options().write(true).open(folder.path(name)).unwrap();
+        file.set_len(header.len() as u64 + 3_000_000_000).unwrap();
+        let columns = if name == "big.bin" { " --columns 3" } else { "" };
+        for merge in ["", " --merge"] {
+            let info = format!("info {name}{columns}{merge} > out.txt");
+            let (status, err) = limited(&folder, 1_000_000, &info);
+            assert_eq!(status, Some(0), "{name}{merge}: {err}");
+            assert!(err.contains("note") && err.contains("the points were not read"), "{err}");
+            let out = String::from_utf8(folder.read("out.txt")).unwrap();
+            assert!(out.contains("250,000,000") && out.contains("x f32, y f32, z f32"), "{out}");
+            let (status, err) = limited(&folder, 1_000_000, &format!("{info} --points"));
+            assert!(status == Some(2) && err.contains("GiB of memory"), "{name}{merge}: {err}");
+        }
+    }
+}
+
+#[test]
+fn info_reads_no_more_than_millions_of_points_for_bounds() {
+    let folder = Folder::new();
+    folder.ok("-q generate room -n 10 --seed 3 -o room.las");
+    let mut bytes = folder.read("room.las");
+    // The bounds, which some writers leave 0, and the number of points.
+    bytes[179..227].fill(0);
+    folder.write("few.las", &bytes);
+    let json = folder.ok("info few.las --json").json();
+    assert!(json["min"].is_array() && json["points_read"] == true, "{json}");
+    bytes[247..255].copy_from_slice(&50_000_000u64.to_le_bytes());
+    folder.write("many.las", &bytes);
+    let file = File::options().write(true).open(folder.path("many.las")).unwrap();
+    file.set_len(bytes.len() as u64 + 100 * 50_000_000).unwrap();
+    let output = folder.run("info many.las --json");
+    output.names(&["many.las", "no bounds", "--points"]);
+    let json = output.json();
+    assert!(json["min"].is_null() && json["points"] == 50_000_000, "{json}");
+}
+
+#[test]
+fn what_has_no_end_is_refused() {
+    let folder = Folder::new();
+    folder.room("room.ply", 10);
+    for format in ["ply", "pcd", "npy", "las", "e57", "xyz", "raw --columns 3"] {
+        for command in ["info", "convert", "sample -n 3"] {
+            let output = if command == "info" { "" } else { "out.ply" };
+            let option = if command.starts_with("sample") { "-o" } else { "" };
+            let line = format!("{command} /dev/zero {option} {output} --input-format {format}");
+            folder.fails(&line, &["/dev/zero", "device", "no end"]);
+        }
+    }
+    folder.fails("sample room.ply -n 3 -o out.ply --rows /dev/zero", &["/dev/zero", "device"]);
+    for format in ["ply", "pcd", "npy"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_farpoint"));
+        command.args(["info", "-", "--input-format", format]);
+        let endless = File::open("/dev/zero").unwrap();
+        let output = command.stdin(endless).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && one_line(&err), "{format}: {err}");
+        assert!(err.contains("standard input"), "{err}");
+    }
+}
+
+#[test]
 fn a_cloud_that_does_not_fit_is_refused() {
     let folder = Folder::new();
     folder.room("room.ply", 4_000_000);

@@ -131,7 +131,33 @@ fn filters_choose_rows_that_keep_their_numbers() {
         "bad.json",
         json("{\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,\"a\"],[1,0]]]}"),
     );
-    folder.fails("sample a.csv -n 1 --polygon bad.json", &["--polygon", "coordinates"]);
+    folder
+        .fails("sample a.csv -n 1 --polygon bad.json", &["--polygon", "feature 1:", "coordinates"]);
+    // Whatever is wrong with one of many features, its number and name are stated.
+    for (geometry, words) in [
+        ("{\"type\":\"Point\",\"coordinates\":[1,2]}", "'Point' is no area"),
+        ("{\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,1]]]}", "2 corners"),
+        ("{\"type\":\"MultiPolygon\",\"coordinates\":[[[0,0],[1,1],[1,0]]]}", "MultiPolygon"),
+        (
+            "{\"type\":\"GeometryCollection\",\"geometries\":[{\"type\":\"LineString\",\"coordinates\":[]}]}",
+            "LineString",
+        ),
+    ] {
+        for (names, named) in [
+            ("\"id\":\"b7\"", "feature 2 (\"b7\"): "),
+            ("\"properties\":{\"name\":\"lake\"}", "feature 2 (\"lake\"): "),
+            ("\"properties\":null", "feature 2: "),
+        ] {
+            let feature =
+                |geometry| format!("{{\"type\":\"Feature\",{names},\"geometry\":{geometry}}}");
+            let all = [square, geometry].map(feature).join(",");
+            folder.write(
+                "b.json",
+                format!("{{\"type\":\"FeatureCollection\",\"features\":[{all}]}}"),
+            );
+            folder.fails("sample a.csv -n 1 --polygon b.json", &["--polygon", named, words]);
+        }
+    }
     folder.fails("sample a.csv -n 1 --polygon none.json", &["--polygon", "none.json"]);
     folder.write("bad.wkt", "POINT (1 2)");
     folder.fails("sample a.csv -n 1 --polygon bad.wkt", &["--polygon", "MULTIPOLYGON"]);

@@ -125,14 +125,14 @@ fn balls_by_index_and_by_distance() {
         row
     };
     let rows = 0..a.len();
-    folder.ok("neighbors a.ply -k 5 --radius 30cm -o ball.npz");
+    folder.ok("neighbors a.ply -k 5 --radius 0.3 -o ball.npz");
     let truth: Vec<_> = rows.clone().map(|row| by_index(within(row, &strict))).collect();
     assert!(truth.iter().any(|row| row.len() > 5) && truth.iter().any(|row| row.len() < 5));
     check(Arrays::of(folder.read("ball.npz")), 5, false, &truth);
     folder.ok("neighbors a.ply -k 5 --radius 0.3 --order nearest -o near.npz");
     let truth: Vec<_> = rows.clone().map(|row| within(row, &strict)).collect();
     check(Arrays::of(folder.read("near.npz")), 5, false, &truth);
-    folder.ok("neighbors a.ply -k 5 --radius 0.3 --min-radius 10cm --order nearest -o ring.npz");
+    folder.ok("neighbors a.ply -k 5 --radius 0.3 --min-radius 0.1 --order nearest -o ring.npz");
     let ring = |raw: f32| raw < r * r && (raw >= least * least || raw == 0.0);
     let truth: Vec<_> = rows.map(|row| within(row, &ring)).collect();
     check(Arrays::of(folder.read("ring.npz")), 5, false, &truth);
@@ -266,6 +266,7 @@ fn invalid_options_are_refused() {
     folder.room("a.ply", 10);
     folder.ok("generate room -n 0 -o none.ply");
     folder.fails("neighbors a.ply none.ply -k 4 -o out.npz", &["none.ply", "no usable point"]);
+    folder.ok("neighbors none.ply a.ply -k 4 -o nobody.npz");
     // 400 TB of places.
     folder.fails("neighbors a.ply -k 4000000000k -o out.npz", &["a.ply: needs about", "are free"]);
     // 8 TB of neighbors, estimated from evenly spaced rows.

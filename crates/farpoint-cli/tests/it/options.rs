@@ -83,8 +83,10 @@ fn numbers_as_people_write_them() {
         assert_eq!(samples(same), 1000, "{same}");
     }
     let expected = samples("--spacing 0.5");
-    for same in ["50cm", "500mm", "0.5m", "5e-1"] {
-        assert_eq!(samples(&format!("--spacing {same}")), expected, "{same}");
+    assert_eq!(samples("--spacing 5e-1"), expected);
+    for same in ["50cm", "500mm", "0.5m"] {
+        let output = folder.run(&format!("sample room.ply --json --spacing {same}"));
+        assert_eq!(output.json()["samples"], expected, "{same}");
     }
     folder.fails("sample room.ply --spacing 5furlongs", &["5furlongs", "0.05, 5cm or 50mm"]);
     folder.fails("sample room.ply --ratio half", &["half", "25%"]);
@@ -118,6 +120,83 @@ fn lengths_are_converted_to_the_unit_of_the_file() {
     with_crs(&folder, "vague.las", r#"PROJCS["grid",GEOGCS["base"]]"#);
     let err = fine(folder.run("sample vague.las --spacing 50cm --json"));
     assert!(err.contains("taken as 0.5, for meters"), "{err}");
+    folder.room("none.ply", 2000);
+    let err = fine(folder.run("sample none.ply --spacing 50cm"));
+    assert!(err.contains("note: none.ply: --spacing 50cm is taken as 0.5, for meters"), "{err}");
+    let tables = [
+        ("sample feet.las -n 50", " ft"),
+        ("neighbors feet.las -k 1 -o k.npz", " ft"),
+        ("chamfer feet.las feet.las", "0 ft"),
+        ("info feet.las", " ft"),
+        ("sample none.ply -n 50", "covering radius"),
+    ];
+    for (command, unit) in tables {
+        let table = folder.run(command).text();
+        assert!(table.contains(unit), "{command}: {table}");
+        assert!(command.contains("feet") || !table.contains(" ft"), "{command}: {table}");
+    }
+    with_crs(&folder, "meters.las", r#"PROJCS["grid",GEOGCS["base"],UNIT["metre",1]]"#);
+    for command in ["chamfer feet.las meters.las", "neighbors meters.las feet.las -k 1 -o k.npz"] {
+        let err = fine(folder.run(command));
+        assert!(err.contains("feet.las is") || err.contains("feet.las in"), "{err}");
+        assert!(err.contains("distances mix units"), "{err}");
+    }
+}
+
+#[test]
+fn every_path_warns_of_axes_in_different_units() {
+    let folder = Folder::new();
+    let grid =
+        |unit: &str| format!(r#"PROJCS["g",GEOGCS["b",UNIT["degree",0.01]],UNIT["u",{unit}]]"#);
+    let both = |across: &str, up: &str| {
+        format!(r#"COMPD_CS["c",{},VERT_CS["h",UNIT["u",{up}]]]"#, grid(across))
+    };
+    let keys = |stated: &[[u16; 4]]| -> Vec<u8> {
+        let head = [[1, 1, 0, stated.len() as u16]];
+        head.iter().chain(stated).flatten().flat_map(|n| n.to_le_bytes()).collect()
+    };
+    with_crs(&folder, "meters.las", &both("1", "0.3048"));
+    with_crs(&folder, "feet.las", &both("0.3048", "1"));
+    with_crs(&folder, "degrees.las", r#"GEOGCS["b",UNIT["degree",0.01745]]"#);
+    with_crs(&folder, "same.las", &both("0.3048", "0.3048006096012192"));
+    fine(folder.run("generate room -n 2000 --seed 3 -o keys.las"));
+    folder.add_record("keys.las", 34735, &keys(&[[3072, 0, 1, 32632], [4099, 0, 1, 9003]]));
+    fine(folder.run("generate room -n 2000 --seed 3 -o plain.csv"));
+    let text = String::from_utf8(folder.read("plain.csv")).unwrap();
+    let (_, rows) = text.split_once('\n').unwrap();
+    folder.write("text.csv", format!("X_ft,Y_ft,Z_m\n{rows}"));
+    folder.write("other.csv", format!("X_ft,Y_m,Z\n{rows}"));
+    let warned = |command: &str| fine(folder.run(command)).contains("distances mix units");
+    for file in ["meters.las", "feet.las", "degrees.las", "keys.las", "text.csv", "other.csv"] {
+        for command in [
+            "info FILE",
+            "info FILE --points",
+            "sample FILE -n 9",
+            "sample FILE -n 9 --memory 128MiB -o out.ply",
+            "sample FILE FILE2 --merge -n 9 -o out.ply",
+            "convert FILE -o out.ply",
+            "order FILE -o out.ply",
+        ] {
+            let second = format!("b_{file}");
+            folder.write(&second, folder.read(file));
+            let command = command.replace("FILE2", &second).replace("FILE", file);
+            assert!(warned(&command), "{command}");
+        }
+    }
+    assert!(!warned("sample same.las -n 9") && !warned("sample plain.csv -n 9"));
+}
+
+#[test]
+fn points_that_las_cannot_hold_can_be_left_out() {
+    let folder = Folder::new();
+    folder.write("nan.csv", "x,y,z\n0,0,0\n1,2,3\n1,nan,1\n3,1,inf\n");
+    let mut command = "convert nan.csv -o out.las".to_owned();
+    for option in [" --keep y=-1e99..1e99", " --keep z=-1e99..1e99"] {
+        folder.fails(&command, &["not finite", option]);
+        command += option;
+    }
+    fine(folder.run(&command));
+    assert_eq!(folder.ok("info out.las --json").json()["points"], 2);
 }
 
 #[test]
@@ -125,7 +204,7 @@ fn units_of_codes_and_of_text_headers_count() {
     let folder = Folder::new();
     fine(folder.run("generate room -n 2000 --seed 3 -o room.las"));
     // Keys with the code of a projected system, in US survey feet, and that of its heights.
-    let keys: [u16; 16] = [1, 1, 0, 3, 1024, 0, 1, 1, 3072, 0, 1, 2227, 4096, 0, 1, 5773];
+    let keys: [u16; 16] = [1, 1, 0, 3, 1024, 0, 1, 1, 3072, 0, 1, 2227, 4096, 0, 1, 5754];
     let keys: Vec<u8> = keys.iter().flat_map(|n| n.to_le_bytes()).collect();
     folder.add_record("room.las", 34735, &keys);
     let samples = |file: &str, options: &str| {
@@ -137,9 +216,9 @@ fn units_of_codes_and_of_text_headers_count() {
     assert_eq!(feet, plain);
     assert!(note.contains("is 0.5000 in its unit of 0.3048 m"), "{note}");
     let info = folder.ok("info room.las").text();
-    assert!(info.contains("EPSG:2227 + EPSG:5773, units of 0.3048"), "{info}");
+    assert!(info.contains("EPSG:2227 + EPSG:5754, units of 0.3048"), "{info}");
     let warned = fine(folder.run("order room.las -o room.copc.laz"));
-    assert!(warned.contains("heights (EPSG:5773) is not known as well-known text"), "{warned}");
+    assert!(warned.contains("heights (EPSG:5754) is not known as well-known text"), "{warned}");
     fine(folder.run("convert room.las -o room.csv"));
     let text = String::from_utf8(folder.read("room.csv")).unwrap();
     let (_, rows) = text.split_once('\n').unwrap();

@@ -1,6 +1,7 @@
 //! `--rows` and `--mask`: some rows of a file.
 
 use crate::common::{Folder, indices};
+use e57::{E57Writer, Record, RecordValue, Transform, Translation};
 use farpoint::{Sampler, Selected, Start};
 
 /// Formats the rows as text, one per line.
@@ -76,4 +77,68 @@ fn invalid_rows_are_refused() {
     folder.fails("sample . --output-dir . -n 2 --rows five.txt", &["--rows", "single file"]);
     folder.fails("sample room.ply -n 2 --rows five.txt --spool . -o o.ply", &["--rows", "memory"]);
     assert!(!folder.files().contains(&"out.npy".to_owned()));
+}
+
+/// E57 of two scans, the second moved by 10 along x, with these values of x; y and z are 0.
+fn scans(first: &[f64], second: &[f64]) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut file = E57Writer::new(&mut bytes, "{file}").unwrap();
+    for (x, moved) in [(first, 0.0), (second, 10.0)] {
+        let records = [Record::CARTESIAN_X_F64, Record::CARTESIAN_Y_F64, Record::CARTESIAN_Z_F64];
+        let mut scan = file.add_pointcloud("{scan}", records.into()).unwrap();
+        let translation = Translation { x: moved, y: 0.0, z: 0.0 };
+        scan.set_transform(Some(Transform { translation, ..Transform::default() }));
+        for &x in x {
+            scan.add_point([x, 0.0, 0.0].map(RecordValue::Double).into()).unwrap();
+        }
+        scan.finalize().unwrap();
+    }
+    file.finalize().unwrap();
+    drop(file);
+    bytes.into_inner()
+}
+
+/// A pose moves zeros of the scanner away from the origin, and other points there.
+#[test]
+fn zeros_are_those_of_the_scanner_on_every_path() {
+    let folder = Folder::new();
+    folder.write("a.e57", scans(&[0.0, 10.0, 1.0], &[0.0, -10.0, 5.0, 0.0]));
+    let matrix = "1 0 0 0\n0 1 0 0\n0 0 1 0\n10 0 0 1\n";
+    let points = "-10 0 0 1\n0 0 0 1\n1 0 0 1\n";
+    folder.write("b.ptx", format!("1\n3\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n{matrix}{points}"));
+    folder.write("c.xyz", "10 0 0\n0 0 0\n1 0 0\n");
+    let merged = "--merge a.e57 b.ptx c.xyz";
+    for (input, kept, zeros) in [
+        ("a.e57", &[1, 2, 4, 5][..], 3),
+        ("b.ptx", &[0, 2], 0),
+        ("c.xyz", &[0, 2], 1),
+        (merged, &[1, 2, 4, 5, 7, 9, 10, 12], 4),
+    ] {
+        for disk in ["", "--memory 256MiB --spool spool"] {
+            let file = input.trim_start_matches("--merge ");
+            let merge = if input == merged { "--merge" } else { "" };
+            let options = format!("{file} {merge} --drop-zeros -o o.csv {disk}");
+            let run = folder.run(&format!("sample {options} --ratio 100% --indices i.npy"));
+            assert_eq!(run.status, 0, "{input} {disk}: {}", run.err);
+            let mut rows = indices(&folder.read("i.npy"));
+            rows.sort_unstable();
+            assert_eq!(rows, kept, "{input} {disk}");
+            if zeros > 0 {
+                run.names(&[&format!("{zeros} of"), "are exactly (0, 0, 0) and are left out"]);
+            }
+            if !disk.is_empty() {
+                continue;
+            }
+            assert_eq!(folder.run(&format!("order {options}")).status, 0, "{input}");
+            let lines = String::from_utf8(folder.read("o.csv")).unwrap().lines().count();
+            assert_eq!(lines, kept.len() + 1, "{input}");
+        }
+        if input != merged {
+            assert_eq!(folder.run(&format!("info {input} --json")).json()["zeros"], zeros);
+            assert_eq!(folder.run(&format!("convert {input} c.csv --drop-zeros")).status, 0);
+            let lines = String::from_utf8(folder.read("c.csv")).unwrap().lines().count();
+            // PTX's directions without an echo are rows, and the names a line.
+            assert_eq!(lines, kept.len() + usize::from(input == "b.ptx") + 1, "{input}");
+        }
+    }
 }

@@ -28,13 +28,48 @@ fn progress_fits_into_the_terminal() {
     }
 }
 
+/// Reading and writing show a share, each step under its own name.
+#[test]
+fn files_have_a_share() {
+    let folder = Folder::new();
+    let lines: String = (0..400_000).map(|k| format!("{k}.25 {} 7.125\n", k % 1000)).collect();
+    folder.write("a.xyz", lines.repeat(8));
+    let mut drawn = String::new();
+    // A fast machine is done before anything is drawn.
+    for output in ["o.e57", "o.laz", "o.csv"] {
+        let Some(run) = on_terminal(&folder, &format!("convert a.xyz -o {output}"), 120, 300)
+        else {
+            println!("skipped: shares on a terminal (there is no script(1))");
+            return;
+        };
+        drawn += &run;
+        assert!(folder.files().contains(&output.to_owned()), "{run}");
+    }
+    let shares = drawn.split(['\r', '\n']).map(plain).filter(|line| line.contains('%'));
+    let known = ["reading", "decoding", "encoding", "writing", "sampling", "opening"];
+    let shares: Vec<String> = shares.collect();
+    assert!(
+        shares.iter().all(|line| known.iter().any(|verb| line.starts_with(verb))),
+        "{shares:?}"
+    );
+    match shares.is_empty() {
+        true => println!(
+            "skipped: shares on a terminal (the files are read and written within a second)"
+        ),
+        false => assert!(shares.iter().any(|line| !line.contains(" 0%")), "{shares:?}"),
+    }
+}
+
 /// Returns what a run draws on a terminal of `columns` until it is ended; `None` without script(1).
 fn drawn(folder: &Folder, name: &str, columns: usize, seconds: u32) -> Option<String> {
+    let run = format!("sample {name} --ratio 0.5 --json --algorithm reference");
+    on_terminal(folder, &run, columns, seconds)
+}
+
+/// Returns what a command draws on a terminal; `None` without script(1).
+fn on_terminal(folder: &Folder, command: &str, columns: usize, seconds: u32) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_farpoint");
-    let run = format!(
-        "stty rows 24 cols {columns}; timeout {seconds} {program} sample {name} --ratio 0.5 --json \
-         --algorithm reference"
-    );
+    let run = format!("stty rows 24 cols {columns}; timeout {seconds} {program} {command}");
     let mut script = Command::new("script");
     script.args(["-qec", &run, "/dev/null"]).current_dir(folder.path("."));
     let output = script.env("TERM", "xterm").stdin(std::process::Stdio::null()).output().ok()?;

@@ -45,9 +45,9 @@ MATTERS = [
     Matter(
         "Coordinates",
         "coordinates",
-        "`float32`: PCD and raw files hold float32. If that would lose more than the resolution of the"
-        " input, the minimum corner is subtracted. `scaled`: LAS holds integers, which are multiplied"
-        " by a scale. See [precision](#precision).",
+        "`float32`: raw files hold float32; if that would lose more than the resolution of the input, the"
+        " minimum corner is subtracted. PCD holds float64 instead. `scaled`: LAS holds integers, which are"
+        " multiplied by a scale. See [precision](#precision).",
         {
             "PLY": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],
             "PCD": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT, KEPT, SINGLE],

@@ -3,11 +3,14 @@ PROJ: it finds the same code, and no point moves."""
 
 import json
 import math
+import os
 
 import laspy
 import numpy as np
 import pyproj
 import pytest
+from pyproj.database import query_crs_info
+from pyproj.enums import PJType, WktVersion
 
 import command
 import readers
@@ -36,9 +39,13 @@ HEIGHTS = [
 def with_keys(path, keys):
     """A file of two points whose GeoTIFF keys have these values."""
     numbers = [1, 1, 0, len(keys), *(n for key, value in sorted(keys.items()) for n in (key, 0, 1, value))]
+    return with_record(path, 34735, np.array(numbers, "<u2").tobytes())
+
+
+def with_record(path, number, content):
     header = laspy.LasHeader(version="1.2", point_format=0)
     header.scales = [0.001] * 3
-    header.vlrs.append(laspy.VLR("LASF_Projection", 34735, "", np.array(numbers, "<u2").tobytes()))
+    header.vlrs.append(laspy.VLR("LASF_Projection", number, "", content))
     las = laspy.LasData(header)
     las.x, las.y, las.z = [1, 2], [3, 5], [1, 1]
     las.write(str(path))
@@ -89,9 +96,48 @@ def test_heights(tmp_path, horizontal, vertical, unit, expected):
 
 
 def test_unknown_heights_are_named(tmp_path):
-    crs, done = copc(tmp_path, {1024: 1, 3072: 32610, 4096: 5773})
+    crs, done = copc(tmp_path, {1024: 1, 3072: 32610, 4096: 5754})
     assert crs.to_epsg() == 32610
-    assert "heights (EPSG:5773)" in done.stderr
+    assert "heights (EPSG:5754)" in done.stderr
+
+
+def stated(crs):
+    """Meters of x and y and of heights, as PROJ reads them; degrees are None."""
+    parts = crs.sub_crs_list or [crs.source_crs if crs.is_bound else crs]
+    axes = [(axis, part.is_geographic and axis.direction != "up") for part in parts for axis in part.axis_info]
+    units = [None if angle else axis.unit_conversion_factor for axis, angle in axes]
+    return units[0], units[2] if len(units) > 2 else None
+
+
+KINDS = [PJType.PROJECTED_CRS, PJType.COMPOUND_CRS, PJType.GEOCENTRIC_CRS, PJType.GEOGRAPHIC_2D_CRS]
+FORMS = [WktVersion.WKT1_GDAL, WktVersion.WKT1_ESRI, WktVersion.WKT2_2015, WktVersion.WKT2_2019]
+
+
+def test_units_of_every_form(tmp_path):
+    """All forms of well-known text that PROJ writes, of every 40th code: what it reads of them."""
+    expected = {}
+    known = query_crs_info("EPSG", [*KINDS, PJType.GEOGRAPHIC_3D_CRS])
+    for code in sorted(int(info.code) for info in known)[:: int(os.environ.get("EVERY", 40))]:
+        for form in FORMS:
+            try:
+                text = pyproj.CRS(code).to_wkt(form)
+                crs = pyproj.CRS.from_wkt(text)
+            except pyproj.exceptions.CRSError:
+                continue
+            path = with_record(tmp_path / f"{code}-{form.value}.las", 2112, text.encode())
+            expected[path] = stated(crs), text
+    assert len(expected) > 400
+    done = command.run("info", tmp_path, "--json")
+    reports = {report["file"]: report["crs"] for report in json.loads(done.stdout)["files"]}
+    assert reports.keys() == expected.keys()
+    wrong = []
+    for path, (units, text) in expected.items():
+        crs = reports[path]
+        found = crs["meters_per_unit"], crs["meters_per_unit_of_heights"]
+        equal = [a == b or None not in (a, b) and math.isclose(a, b, rel_tol=1e-9) for a, b in zip(found, units)]
+        if not all(equal) or crs["geographic"] != (units[0] is None):
+            wrong.append((found, units, text))
+    assert not wrong
 
 
 def test_e57(tmp_path):

@@ -23,7 +23,7 @@ pub(crate) fn nearest<T: CudaScalar>(
 ) -> Result<Nearest<T>, Error> {
     let begin = Instant::now();
     Choice::new(job)?;
-    let pair = [Prepared::new(job, a, b)?];
+    let pair = [Prepared::new(job, false, a, b)?];
     let watch = watch(observer, &pair, false);
     let [mut nearest, _] = search(gpu, job, &pair, false, begin, &watch)?.nearest;
     Ok(nearest.remove(0))
@@ -50,7 +50,7 @@ fn measured<T: CudaScalar>(
 ) -> Result<(Chamfer<T>, Statistics), Error> {
     let begin = Instant::now();
     Choice::new(job)?;
-    let pair = [Prepared::new(job, a, b)?];
+    let pair = [Prepared::new(job, true, a, b)?];
     let watch = watch(observer, &pair, true);
     let found = search(gpu, job, &pair, true, begin, &watch)?;
     let [mut a_to_b, mut b_to_a] = found.nearest;
@@ -95,7 +95,7 @@ fn batch<T: CudaScalar, R: Send>(
 ) -> Result<Vec<R>, Error> {
     let begin = Instant::now();
     Choice::new(job)?;
-    let pairs = Prepared::batch(job, a, b)?;
+    let pairs = Prepared::batch(job, both, a, b)?;
     let watch = watch(observer, &pairs, both);
     let work = |pair: &Prepared<T>| pair.points(0) + pair.points(1);
     spread(gpus, &pairs, work, |gpu, pairs| {
@@ -158,7 +158,7 @@ fn search<T: CudaScalar>(
     let events = [Event::new(gpu)?, Event::new(gpu)?];
     events[0].record(&stream)?;
     // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order; no
-    // prepared cloud is empty.
+    // prepared cloud is empty that points are compared with.
     unsafe { choice.enqueue::<T>(&stream, &batch.matching(), shape, None)? };
     events[1].record(&stream)?;
     stream.wait(choice.name())?;
@@ -166,7 +166,8 @@ fn search<T: CudaScalar>(
     statistics.seconds.kernels = events[1].seconds_since(&events[0])?;
     let download_begin = Instant::now();
     let ([a, b], name) = (sides, choice.name());
-    let nearest = [a.download(pairs, 0, name)?, b.download(pairs, 1, name)?];
+    let back = if both { b.download(pairs, 1, name)? } else { Vec::new() };
+    let nearest = [a.download(pairs, 0, name)?, back];
     statistics.seconds.download = download_begin.elapsed().as_secs_f64();
     Ok(SearchResult { nearest, statistics })
 }
@@ -268,9 +269,6 @@ impl<T: CudaScalar> Side<T> {
         which: usize,
         kernel: &str,
     ) -> Result<Vec<Nearest<T>>, Error> {
-        if self.distances.is_empty() {
-            return Ok(Vec::new());
-        }
         let distances = self.distances.download(self.rows)?;
         let indices = self.indices.download(self.rows)?;
         let mut from = 0;

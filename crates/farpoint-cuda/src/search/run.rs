@@ -86,7 +86,7 @@ impl<T: CudaScalar> Pair<T> {
     fn new(job: &Searcher, x: &dyn Points<T>, y: &dyn Points<T>) -> Result<Self, Error> {
         Choice::new(job)?;
         check_exclude_self(job, x, y)?;
-        Ok(Self::of(&PreparedPair::new(&matcher(job), x, y)?, x, y))
+        Ok(Self::of(&PreparedPair::new(&matcher(job), false, x, y)?, x, y))
     }
 
     fn batch(
@@ -96,7 +96,7 @@ impl<T: CudaScalar> Pair<T> {
     ) -> Result<Vec<Self>, Error> {
         Choice::new(job)?;
         std::iter::zip(x, y).try_for_each(|(x, y)| check_exclude_self(job, *x, *y))?;
-        let prepared = PreparedPair::batch(&matcher(job), x, y)?;
+        let prepared = PreparedPair::batch(&matcher(job), false, x, y)?;
         let pairs = prepared.iter().zip(x.iter().zip(y));
         Ok(pairs.map(|(prepared, (x, y))| Self::of(prepared, *x, *y)).collect())
     }

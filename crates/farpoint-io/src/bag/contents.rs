@@ -98,7 +98,7 @@ impl Contents {
                 None => self.clouds(),
             }),
             _ => Err(format!(
-                "several topics hold clouds; select one with --topic: {}",
+                "several topics hold clouds; select one with `topic`: {}",
                 list(&clouds)
             )),
         }

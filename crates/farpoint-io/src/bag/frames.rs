@@ -62,7 +62,7 @@ impl Frames {
         self.at
     }
 
-    /// Reads the head of the next record; `None` at the end of the file.
+    /// Reads the head of the next record; `None` at the end of the records.
     pub(super) fn next(&mut self) -> Result<Option<Head>, ParseError> {
         if self.at + HEAD as u64 > self.end {
             return Ok(None);
@@ -70,6 +70,11 @@ impl Frames {
         let mut head = [0; HEAD];
         self.fill(&mut head)?;
         let (&opcode, length) = head.split_first().unwrap_or((&0, &[]));
+        // No record has the code 0: the file ends here, and was filled up with zeros.
+        if opcode == 0 {
+            self.at -= HEAD as u64;
+            return Ok(None);
+        }
         let length = u64::from_le_bytes(length.first_chunk().copied().unwrap_or_default());
         let complete = length <= self.end - self.at;
         Ok(Some(Head { opcode, at: self.at, length, complete }))
@@ -119,9 +124,7 @@ pub(super) fn too_large(length: u64) -> ParseError {
 
 /// A system error while the file was read.
 fn read_error(error: std::io::Error, at: u64) -> ParseError {
-    ParseError::new(format!("cannot be read further: {error}"))
-        .at(place(at))
-        .fix("check the disk, and try again")
+    ParseError::unread(&error).at(place(at))
 }
 
 pub(super) fn place(at: u64) -> Place {

@@ -29,7 +29,7 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
     let (name, count) = (&topic.name, topic.messages);
     let Some(index) = options.message else {
         let what = format!("an MCAP file with {count} clouds on {name}");
-        return Err(refuse(what, "select one with --message K, from 0"));
+        return Err(refuse(what, "select one with `message=K`, from 0"));
     };
     if index as u64 >= count {
         let what = format!("there is no message {index} on {name}, which has {count}");
@@ -85,7 +85,7 @@ pub(crate) fn read_of(
     Err(Error::UnknownFormat {
         name: name.to_owned(),
         what: format!("a bag with {before} clouds in {} files", files.len()),
-        fix: "select one with --message K, from 0".into(),
+        fix: "select one with `message=K`, from 0".into(),
     })
 }
 

@@ -112,7 +112,7 @@ pub(super) fn ends(source: &Source) -> bool {
 
 /// The records of the file, from the first.
 pub(super) fn open(source: &Source) -> Result<Frames, ParseError> {
-    let read_error = |error: io::Error| ParseError::new(format!("cannot be read: {error}"));
+    let read_error = |error: io::Error| ParseError::unread(&error);
     Frames::new(source.open().map_err(read_error)?, source.length().map_err(read_error)?)
 }
 

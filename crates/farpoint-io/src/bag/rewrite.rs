@@ -159,10 +159,8 @@ impl<'a> Rewrite<'a> {
             let reader = thread::Builder::new().spawn_scoped(scope, read);
             if workers == 0 || reader.is_err() {
                 gate.close();
-                return Err(ParseError::new(
-                    "the system refuses the two threads that a bag needs besides this one; \
-                     raise the limit of processes",
-                ));
+                let what = "the system refuses the two threads that a bag needs besides this one";
+                return Err(ParseError::new(what).fix("raise the limit of processes ('ulimit -u')"));
             }
             let done = write(writer, &done_receiver, &gate, each);
             // Waiting threads end.

@@ -136,6 +136,11 @@ impl Unpacker {
                 Some(Ok(event)) => event,
             };
             match event {
+                LinearReadEvent::Record { opcode: 0, .. } => {
+                    return Err(Stop::Damaged(damaged(
+                        "a chunk has a record of the code 0, which none has",
+                    )));
+                }
                 LinearReadEvent::Record { opcode, data } => {
                     let rest = remaining_unpacked.checked_sub((HEAD + data.len()) as u64);
                     let longer = || Stop::Damaged(damaged("a record ends after its chunk"));

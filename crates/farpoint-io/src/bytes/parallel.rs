@@ -1,6 +1,7 @@
 //! Parallel loops. For each of its own, rayon instantiates a hundred times the code of the loop body; here it does so
 //! once, and calls the body through a pointer.
 
+use crate::bytes::share::Counter;
 use rayon::prelude::*;
 use std::iter::repeat_with;
 use std::ops::Range;
@@ -26,9 +27,15 @@ pub(crate) fn all<T: Send>(
     test: impl Fn(T) -> bool + Sync,
 ) -> bool {
     let count = items.len();
+    // A single item may consist of loops.
+    let counter = (count > 1).then(|| Counter::new(count));
     let items = Mutex::new(items);
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    repeated(count, &|| next().is_none_or(&test))
+    repeated(count, &|| {
+        let passed = next().is_none_or(&test);
+        counter.iter().for_each(|counter| counter.add(1));
+        passed
+    })
 }
 
 /// Does the work on each item.

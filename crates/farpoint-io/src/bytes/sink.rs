@@ -1,6 +1,7 @@
 //! Files that are written completely or not at all: to a temporary file next to the destination, which is on
 //! the disk before it is renamed, so that an interrupted run or a power failure leaves the old file or none.
 
+use crate::bytes::share::Counter;
 use crate::{Error, bytes::temporary};
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -13,6 +14,9 @@ impl<T: Write + Seek> Target for T {}
 /// Message for a file that its permissions protect, though its folder would let it be replaced.
 pub(crate) const READ_ONLY: &str = "the file exists and is read-only";
 
+/// Bytes that are written at a time.
+const PART: usize = 8 << 20;
+
 /// Target of an output.
 pub(crate) enum Sink<'a> {
     /// A file, which is seekable.
@@ -23,9 +27,17 @@ pub(crate) enum Sink<'a> {
 
 /// Writes the bytes to `path`, completely or not at all.
 pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    put_by(path, |sink| match sink {
-        Sink::File(file) => file.write_all(bytes),
-        Sink::Stream(stream) => stream.write_all(bytes),
+    put_by(path, |sink| {
+        let out: &mut dyn Write = match sink {
+            Sink::File(file) => file,
+            Sink::Stream(stream) => stream,
+        };
+        let counter = Counter::of_bytes(bytes.len());
+        bytes.chunks(PART).try_for_each(|part| {
+            out.write_all(part)?;
+            counter.add(part.len());
+            Ok(())
+        })
     })
 }
 
@@ -54,13 +66,13 @@ fn put_file(path: &Path, write: impl FnOnce(Sink<'_>) -> io::Result<()>) -> io::
     if existing.as_ref().is_some_and(|m| m.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, READ_ONLY));
     }
-    let (mut file, _guard) = temporary::beside(&target)?;
+    let (mut file, guard) = temporary::beside(&target)?;
     write(Sink::File(file.as_file_mut()))?;
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;
     }
     file.as_file().sync_all()?;
-    file.persist(&target).map_err(|e| e.error)?;
+    guard.persist(file, &target)?;
     sync_folder(&folder_of(&target));
     Ok(())
 }

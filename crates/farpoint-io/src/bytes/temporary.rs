@@ -15,32 +15,45 @@ use tempfile::{NamedTempFile, TempDir};
 /// names at random.
 const NAMES: usize = 4;
 
-/// Paths that this process has to remove if it ends without returning to their owners.
-static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Paths that this process has to remove if it ends without returning to their owners; `None` once it has done so.
+static PATHS: Mutex<Option<Vec<PathBuf>>> = Mutex::new(Some(Vec::new()));
 
 /// A path that [`remove_temporaries`] removes, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Guard(PathBuf);
 
 impl Guard {
-    fn new(path: &Path) -> Guard {
+    fn new(path: &Path) -> io::Result<Guard> {
         if let Some(mut paths) = paths() {
-            paths.push(path.to_owned());
+            paths.as_mut().ok_or_else(ending)?.push(path.to_owned());
         }
-        Guard(path.to_owned())
+        Ok(Guard(path.to_owned()))
+    }
+
+    /// Renames the file to its place, unless the process is ending: then nothing is replaced any more.
+    pub(crate) fn persist(self, file: NamedTempFile, place: &Path) -> io::Result<()> {
+        let paths = paths();
+        if paths.as_ref().is_some_and(|paths| paths.is_none()) {
+            return Err(ending());
+        }
+        file.persist(place).map(drop).map_err(|failed| failed.error)
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(mut paths) = paths() {
+        if let Some(paths) = paths().as_deref_mut().and_then(Option::as_mut) {
             paths.retain(|path| *path != self.0);
         }
     }
 }
 
+fn ending() -> io::Error {
+    io::Error::other("the process was told to end")
+}
+
 /// Locks the list, unless a thread holds it for long: one that has run out of memory while it did.
-fn paths() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
+fn paths() -> Option<std::sync::MutexGuard<'static, Option<Vec<PathBuf>>>> {
     for _ in 0..100 {
         match PATHS.try_lock() {
             Ok(paths) => return Some(paths),
@@ -52,9 +65,9 @@ fn paths() -> Option<std::sync::MutexGuard<'static, Vec<PathBuf>>> {
 }
 
 /// Removes all temporary files and folders of this process, for programs that are about to end without returning to
-/// their owners.
+/// their owners: from now on no output is put in its place.
 pub fn remove_temporaries() {
-    for path in paths().iter().flat_map(|paths| paths.iter()) {
+    for path in paths().and_then(|mut paths| paths.take()).iter().flatten() {
         // One that stays is removed by the next run.
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
@@ -84,7 +97,7 @@ pub(crate) fn beside(output: &Path) -> io::Result<(NamedTempFile, Guard)> {
     let make = |name: String, random: usize| -> io::Result<(NamedTempFile, Guard)> {
         let mut builder = tempfile::Builder::new();
         let file = builder.prefix(&name).suffix(ENDING).rand_bytes(random).make_in(folder, new)?;
-        let guard = Guard::new(file.path());
+        let guard = Guard::new(file.path())?;
         Ok((file, guard))
     };
     for number in 0..NAMES {
@@ -129,7 +142,7 @@ impl Folder {
             let folder = tempfile::Builder::new().prefix(FOLDER).tempdir_in(folder)?;
             match new(&folder.path().join(LOCK)) {
                 Ok(lock) => {
-                    let guard = Guard::new(folder.path());
+                    let guard = Guard::new(folder.path())?;
                     return Ok(Folder { folder, _guard: guard, _lock: lock });
                 }
                 // Another process took it for one that was left.

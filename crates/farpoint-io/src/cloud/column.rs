@@ -231,6 +231,16 @@ impl Column {
         }
     }
 
+    /// Returns the number of values that are NaN.
+    pub(crate) fn nans(&self) -> usize {
+        match self.kind() {
+            NumberType::F32 | NumberType::F64 => {
+                (0..self.len()).filter(|&row| self.get(row).is_nan()).count()
+            }
+            _ => 0,
+        }
+    }
+
     /// Returns whether every value is a whole number within the range.
     pub(crate) fn whole_within(&self, low: f64, high: f64) -> bool {
         parallel::all(parallel::blocks(self.len()), |rows| {

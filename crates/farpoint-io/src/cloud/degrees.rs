@@ -1,13 +1,46 @@
-//! Degrees of longitude and latitude with heights in another unit, between which a distance in space has no meaning.
+//! Axes in different units, such as degrees and meters, between which a distance in space has no meaning.
 
+use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
+use crate::cloud::crs::Crs;
 
 /// Warning of the reader of such a cloud.
 pub(crate) const WARNING: &str = "x and y are degrees while z is a length, so distances mix units; \
                                   project the coordinates first, for example to UTM";
 
+/// Adds the warning of a cloud whose axes have different units, as its system states or else its coordinates show.
+pub(crate) fn warn(crs: Option<&Crs>, warnings: &mut Vec<String>, shown: impl FnOnce() -> bool) {
+    if warnings.iter().any(|warning| warning.contains("distances mix units")) {
+        return;
+    }
+    let mixed = crs.and_then(|crs| mixed([crs.meters, crs.meters, crs.heights]));
+    warnings.extend(match crs.is_some_and(|crs| crs.geographic) || mixed.is_none() && shown() {
+        true => Some(WARNING.to_owned()),
+        false => mixed,
+    });
+}
+
+/// Returns the warning of axes in different units, in meters. Kinds of feet differ by millionths.
+pub(crate) fn mixed(units: [Option<f64>; 3]) -> Option<String> {
+    let mut stated =
+        ["x", "y", "z"].into_iter().zip(units).filter_map(|(axis, unit)| Some((axis, unit?)));
+    let (first, unit) = stated.next()?;
+    let (other, differing) = stated.find(|(_, other)| (other / unit - 1.0).abs() > 1e-5)?;
+    Some(format!(
+        "{first} is in units of {unit} m and {other} in units of {differing} m, so distances mix units; convert \
+         one first"
+    ))
+}
+
 /// The widest extent in degrees that is checked; larger maps are projected.
 const WIDEST: f64 = 2.0;
+
+/// Returns whether a cloud is known or looks to be in degrees.
+pub(crate) fn are_in(cloud: &Cloud) -> bool {
+    cloud.crs().is_some_and(|crs| crs.geographic)
+        || cloud.warnings.iter().any(|warning| warning == WARNING)
+        || (cloud.statistics_of_all().is_none() && beside_lengths(&cloud.coordinates))
+}
 
 /// Returns whether the numbers alone show it: x and y within a degree or two, far from the origin for their extent,
 /// and z many times wider. A projected or local cloud is not of that shape.
@@ -35,7 +68,7 @@ pub(crate) fn beside_lengths(coordinates: &Coordinates) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::beside_lengths;
+    use super::{beside_lengths, mixed};
     use crate::cloud::coordinates::Coordinates;
 
     fn cloud(origin: [f64; 3], extent: [f64; 3]) -> Coordinates {
@@ -52,5 +85,16 @@ mod tests {
         assert!(!beside_lengths(&cloud([512_700.0, 5.4e6, 295.0], [100.0, 200.0, 50.0])));
         assert!(!beside_lengths(&cloud([8.5, 47.3, 400.0], [0.01, 0.01, 0.1])));
         assert!(!beside_lengths(&Coordinates::F64(Vec::new())));
+    }
+
+    #[test]
+    fn units_differ_by_more_than_kinds_of_feet_do() {
+        assert_eq!(mixed([None, Some(0.3048), Some(1200.0 / 3937.0)]), None);
+        let warning = mixed([Some(1.0), Some(1.0), Some(0.3048)]).unwrap();
+        assert!(
+            warning.starts_with("x is in units of 1 m and z in units of 0.3048 m"),
+            "{warning}"
+        );
+        assert!(mixed([Some(0.3048), Some(1.0), None]).unwrap().contains("and y in units of 1 m"));
     }
 }

@@ -98,8 +98,16 @@ impl fmt::Display for DType {
 }
 
 fn escaped(name: &str) -> String {
-    let quoted = name.replace('\\', "\\\\").replace('\'', "\\'");
-    quoted.replace('\r', "\\r").replace('\n', "\\n")
+    let mut text = String::new();
+    for c in name.chars() {
+        match c {
+            '\\' | '\'' => text.extend(['\\', c]),
+            // Python takes no source text with NUL, or a line end in a name.
+            '\0'..='\x1f' | '\x7f' => text.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// Content of a header.

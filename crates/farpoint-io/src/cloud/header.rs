@@ -70,7 +70,18 @@ pub(crate) struct LasHeader {
 impl LasHeader {
     /// Returns the epoch of GPS times.
     pub(crate) fn gps_time(&self) -> &'static str {
-        if self.raw.global_encoding & 1 == 1 { "adjusted standard" } else { "week" }
+        match (self.raw.global_encoding & 1, self.time_offset()) {
+            (0, _) => "week",
+            (_, None) => "adjusted standard",
+            (_, Some(_)) => "offset standard",
+        }
+    }
+
+    /// Returns what is taken off standard GPS times, in millions of seconds, if LAS 1.5 states it.
+    pub(crate) fn time_offset(&self) -> Option<u16> {
+        let states = self.raw.version.minor >= 5 && self.raw.global_encoding & 64 != 0;
+        let bytes = self.raw.padding.get(16..18).filter(|_| states)?;
+        Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 }
 

@@ -113,15 +113,36 @@ impl Lines {
     }
 }
 
-/// Reads a file from an offset on, once; `each` is called with every row found.
+/// Returns the line end of a header, by its first one.
+pub(crate) fn line_end(header: &[u8]) -> &'static [u8] {
+    let first = header.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(header.len());
+    match &header[first..] {
+        [b'\r', b'\n', ..] => b"\r\n",
+        [b'\n', b'\r', b'\n', ..] => b"\n",
+        [b'\n', b'\r', ..] => b"\n\r",
+        [b'\r', ..] => b"\r",
+        _ => b"\n",
+    }
+}
+
+/// Returns a warning of `number` bytes or lines, as `what` says, that a header does not account for.
+pub(crate) fn left_over(number: u64, what: &str) -> Option<String> {
+    let warning = format!(
+        "{number} {what} after the last point are left out: the header may count too few points, or describe other rows"
+    );
+    (number > 0).then_some(warning)
+}
+
+/// Reads a file from an offset on, once; `each` is called with every row found. Returns the number of rows beyond the
+/// limit, too.
 pub(crate) fn pieces(
     file: &mut File,
     search: &Search,
     mut each: impl FnMut(&[u8]),
-) -> Result<Vec<Piece>, ParseError> {
+) -> Result<(Vec<Piece>, u64), ParseError> {
     let Search { from, spans: rows_of, mut skip, limit } = *search;
     file.seek(SeekFrom::Start(from)).map_err(read_error)?;
-    let (mut found, mut rows, mut at) = (Vec::new(), 0, from);
+    let (mut found, mut rows, mut beyond, mut at) = (Vec::new(), 0, 0, from);
     let mut bytes = Vec::new();
     loop {
         let before = bytes.len();
@@ -136,15 +157,17 @@ pub(crate) fn pieces(
         let passed = spans.len().min(usize::try_from(skip).unwrap_or(usize::MAX));
         skip -= passed as u64;
         spans.drain(..passed);
-        spans.truncate(usize::try_from(limit - rows).unwrap_or(usize::MAX));
+        let room = usize::try_from(limit - rows).unwrap_or(usize::MAX);
+        beyond += spans.len().saturating_sub(room) as u64;
+        spans.truncate(room);
         if let (Some(first), Some(last)) = (spans.first(), spans.last()) {
             let (start, length) = (at + first.0 as u64, last.1 - first.0);
             found.push(Piece { at: start, length, rows: spans.len() });
             rows += spans.len() as u64;
             spans.iter().for_each(|&(start, end)| each(&bytes[start..end]));
         }
-        if read == 0 || rows == limit {
-            return Ok(found);
+        if read == 0 {
+            return Ok((found, beyond));
         }
         bytes.drain(..end);
         at += end as u64;
@@ -197,8 +220,11 @@ mod tests {
                 all.skip(skip as usize).take(limit.min(1 << 40) as usize).collect();
             let mut seen: Vec<Vec<u8>> = Vec::new();
             let search = Search { from: 5, spans, skip, limit };
-            let found = pieces(&mut file, &search, |row| seen.push(row.to_vec())).unwrap();
+            let (found, beyond) =
+                pieces(&mut file, &search, |row| seen.push(row.to_vec())).unwrap();
             assert_eq!(seen, expected);
+            let others = spans(&text[5..]).len().saturating_sub(skip as usize) - seen.len();
+            assert_eq!(beyond, others as u64);
             let mut again: Vec<&[u8]> = Vec::new();
             for piece in found {
                 let bytes = &text[piece.at as usize..][..piece.length];

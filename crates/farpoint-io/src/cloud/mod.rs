@@ -8,6 +8,8 @@ pub(crate) mod dtype;
 pub(crate) mod header;
 pub(crate) mod layout;
 pub(crate) mod lines;
+pub(crate) mod number;
+pub(crate) mod pose;
 pub(crate) mod precision;
 pub(crate) mod records;
 pub(crate) mod resolution;
@@ -20,7 +22,7 @@ use crate::cloud::coordinates::{Coordinates, bounds, is_single};
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
 use crate::cloud::statistics::{Statistics, Unread};
-use crate::cloud::table::{Store, Table};
+use crate::cloud::table::{Dimension, Store, Table};
 use crate::format::Format;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -57,6 +59,8 @@ pub struct Cloud {
     /// Meters per unit, as the names of a text's columns state it.
     pub(crate) unit: Option<f64>,
     pub(crate) scale: Option<[f64; 3]>,
+    /// The first row of each scan, and the place of its scanner; none if all are at the origin.
+    pub(crate) scanners: Vec<(u64, [f64; 3])>,
     /// Facts about all rows, if these are only some.
     pub(crate) statistics: Option<Arc<Statistics>>,
     /// Rows that were not read because no filter uses them.
@@ -85,6 +89,7 @@ impl Cloud {
             crs: None,
             unit: None,
             scale: None,
+            scanners: Vec::new(),
             statistics: None,
             unread: None,
         }
@@ -103,10 +108,24 @@ impl Cloud {
         format: Format,
         description: impl Into<String>,
         coordinates: Coordinates,
-        table: Table,
+        mut table: Table,
         header: Header,
     ) -> Cloud {
-        Cloud { table: Some(table), header, ..Cloud::from_file(format, description, coordinates) }
+        let mut cloud = Cloud::from_file(format, description, coordinates);
+        let mut taken: HashSet<String> = table.dimensions.iter().map(|d| d.name.clone()).collect();
+        for Dimension { name, .. } in &mut table.dimensions {
+            if name.contains(char::is_control) {
+                // Other readers end a name there, or the file.
+                let plain = unused(&name.replace(char::is_control, "_"), &taken);
+                let what = "has control characters and becomes";
+                cloud
+                    .warnings
+                    .push(format!("the column '{}' {what} '{plain}'", name.escape_debug()));
+                taken.insert(plain.clone());
+                *name = plain;
+            }
+        }
+        Cloud { table: Some(table), header, ..cloud }
     }
 
     /// Returns the number of points.
@@ -151,6 +170,12 @@ impl Cloud {
     /// Returns the scale of the stored coordinates of each axis, if the format states one (LAS, LAZ, E57).
     pub fn scale(&self) -> Option<[f64; 3]> {
         self.scale
+    }
+
+    /// Returns whether the point `at` of a row was (0, 0, 0) to its scanner, before the pose of the scan (E57, PTX).
+    pub fn is_zero(&self, row: u64, at: [f64; 3]) -> bool {
+        let scans = self.scanners.partition_point(|(first, _)| *first <= row);
+        at == scans.checked_sub(1).map_or([0.0; 3], |scan| self.scanners[scan].1)
     }
 
     /// Returns the epoch of its GPS times, as [`Summary::gps_time`](crate::Summary::gps_time); `None` unless it is
@@ -282,10 +307,12 @@ impl Cloud {
                 }
                 for k in 0..dimension.count {
                     match table.column_of(i, k, rows, tokens.as_deref()) {
-                        Some(column) => attributes.push(Attribute {
-                            name: component_name(&dimension.name, dimension.count, k),
-                            column: if text { narrowed(&dimension.name, column) } else { column },
-                        }),
+                        Some(column) => {
+                            let name = component_name(&dimension.name, dimension.count, k);
+                            let column =
+                                if text { narrowed(&name, column, warnings) } else { column };
+                            attributes.push(Attribute { name, column });
+                        }
                         None => warnings
                             .push(format!("'{}' is not a number and is left out", dimension.name)),
                     }
@@ -357,8 +384,8 @@ impl Cloud {
     }
 }
 
-impl From<&crate::cloud::table::Dimension> for Field {
-    fn from(dimension: &crate::cloud::table::Dimension) -> Field {
+impl From<&Dimension> for Field {
+    fn from(dimension: &Dimension) -> Field {
         Field {
             name: dimension.name.clone(),
             kind: if dimension.scale.is_some() { NumberType::F64 } else { dimension.kind },
@@ -399,7 +426,13 @@ pub(crate) fn distinct(attributes: &mut [Attribute], mut taken: HashSet<String>)
 }
 
 /// Text has no types: whole numbers become i32, colors between 0 and 255 become u8.
-fn narrowed(name: &str, column: Column) -> Column {
+fn narrowed(name: &str, column: Column, warnings: &mut Vec<String>) -> Column {
+    let missing = column.nans();
+    if missing > 0 {
+        let of = column.len();
+        warnings
+            .push(format!("'{name}' has no number in {missing} of {of} points and is NaN there"));
+    }
     let color = ["r", "g", "b", "red", "green", "blue", "alpha"];
     if color.contains(&name.to_ascii_lowercase().as_str()) && column.whole_within(0.0, 255.0) {
         return column.cast(NumberType::U8);

@@ -1,14 +1,14 @@
 //! Coordinates on their way into a format that may hold float32.
 //!
-//! Float32 has seven digits, too few for map coordinates to the millimeter. If it would lose more than the scale of
-//! the coordinates, the minimum corner is subtracted first.
+//! Float32 has seven digits, too few for map coordinates to the millimeter. A format that may hold float64 then takes
+//! that; from what is to be float32 the minimum corner is subtracted first.
 
 use crate::Precision;
 use crate::bytes::parallel;
-use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::resolution::{float_spacing, meaningful_step};
+use crate::cloud::{Cloud, degrees};
 
 impl Precision {
     /// The type of the numbers.
@@ -34,6 +34,36 @@ impl OutputCoordinates {
     }
 }
 
+/// Returns the precision of a format whose readers expect float32: that, if it keeps the coordinates to a tenth of a
+/// millimeter.
+pub(crate) fn usual_precision(cloud: &Cloud, warnings: &mut Vec<String>) -> Precision {
+    let spacing = spacing_around(cloud, [0.0; 3]);
+    if keeps(cloud, spacing) || cloud.is_single() {
+        return Precision::Single;
+    }
+    warnings.push(format!(
+        "x, y and z are written as float64, since float32 would round them by up to {}; for PCL and Open3D, which \
+         read float64 as 0, set `precision=single`, which subtracts an offset",
+        rounding(spacing)
+    ));
+    Precision::Double
+}
+
+/// Returns the distance of adjacent float32 at the far ends of the cloud, after subtracting an offset.
+fn spacing_around(cloud: &Cloud, offset: [f64; 3]) -> [f64; 3] {
+    // Of the whole cloud, so that all samples of a file have the same offset.
+    let [low, high] = cloud.bounds().unwrap_or_default();
+    std::array::from_fn(|axis| {
+        float_spacing((low[axis] - offset[axis]).abs().max((high[axis] - offset[axis]).abs()))
+    })
+}
+
+/// Returns whether numbers that far apart keep coordinates to a tenth of a millimeter, also in degrees.
+fn keeps(cloud: &Cloud, spacing: [f64; 3]) -> bool {
+    let kept = if degrees::are_in(cloud) { 1e-9 } else { 1e-4 };
+    spacing.iter().all(|spacing| spacing / 2.0 <= kept)
+}
+
 /// Returns the coordinates of the rows in this precision; in that of the cloud unless set.
 pub(crate) fn output_coordinates(
     cloud: &Cloud,
@@ -44,7 +74,7 @@ pub(crate) fn output_coordinates(
     let whole = |axis: usize| cloud.coordinates.axis(axis, rows);
     match (&cloud.coordinates, precision) {
         (Coordinates::F64(points), Some(Precision::Single)) => {
-            let keep = "double precision (--precision double) keeps them as they are";
+            let keep = "double precision (`precision=double`) keeps them as they are";
             narrowed(cloud, points, rows, keep, warnings)
         }
         (Coordinates::F32(_), Some(Precision::Double)) => {
@@ -75,20 +105,14 @@ fn narrowed(
     keep: &str,
     warnings: &mut Vec<String>,
 ) -> OutputCoordinates {
-    // Of the whole cloud, so that all samples of a file have the same offset.
-    let [low, high] = cloud.bounds().unwrap_or_default();
     let step = meaningful_step(cloud, rows);
-    let spacing = |offset: [f64; 3]| -> [f64; 3] {
-        std::array::from_fn(|axis| {
-            float_spacing((low[axis] - offset[axis]).abs().max((high[axis] - offset[axis]).abs()))
-        })
-    };
     let single = cloud.is_single();
     let loses = |spacing: [f64; 3]| !single && (0..3).any(|axis| spacing[axis] >= step[axis]);
-    let plain = spacing([0.0; 3]);
-    let corner = low.map(f64::floor);
-    let moved = spacing(corner);
-    let shift = loses(plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
+    let plain = spacing_around(cloud, [0.0; 3]);
+    let corner = cloud.bounds().unwrap_or_default()[0].map(f64::floor);
+    let moved = spacing_around(cloud, corner);
+    let shift =
+        loses(plain) && !keeps(cloud, plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
     let offset = if shift { corner } else { [0.0; 3] };
     let final_spacing = if shift { moved } else { plain };
     let output = OutputCoordinates {
@@ -141,6 +165,21 @@ mod tests {
     }
 
     #[test]
+    fn float32_is_usual_where_it_keeps_a_tenth_of_a_millimeter() {
+        let usual = |points: Vec<[f64; 3]>| {
+            let mut warnings = Vec::new();
+            (usual_precision(&Cloud::new(Coordinates::F64(points)), &mut warnings), warnings.len())
+        };
+        let (third, single, double) = (1.0 / 3.0, (Precision::Single, 0), (Precision::Double, 1));
+        assert_eq!(usual(vec![[third; 3], [2047.0 + third, 0.0, 0.0]]), single);
+        assert_eq!(usual(vec![[third; 3], [0.0, 0.0, -2048.0 - third]]), double);
+        assert_eq!(usual(vec![[f64::NAN; 3], [637_012.34, 849_000.5, 406.26]]), double);
+        assert_eq!(usual(vec![[637_012.0, 849_000.5, 406.25], [f64::NAN; 3]]), single);
+        assert_eq!(usual(vec![[-94.683_471, 31.03, 0.0], [-94.68, 31.04, 40.0]]), double);
+        assert_eq!(usual(Vec::new()), single);
+    }
+
+    #[test]
     fn small_clouds_stay_where_they_are() {
         let (output, warnings) = single(vec![[0.125, -7.5, 80.01], [1.0, 2.0, 3.0]]);
         assert_eq!((output.offset, warnings.len()), (None, 0));
@@ -148,6 +187,9 @@ mod tests {
         let third = 1.0 / 3.0;
         let (output, warnings) = single(vec![[third, -third, 0.1], [0.7, 0.9, third]]);
         assert_eq!((output.offset, warnings.len()), (None, 0));
+        // More digits than float32 has, beyond a tenth of a millimeter.
+        let (output, warnings) = single(vec![[80.123_456_7, 0.0, 0.0], [80.5, 1.0, 2.0]]);
+        assert_eq!((output.offset, warnings.len()), (None, 1));
         // Float32 that were made doubles lose nothing, wherever they are.
         let far = f64::from(637_000.06f32);
         let (output, warnings) = single(vec![[far, f64::from(0.1f32), 0.0]]);
@@ -156,6 +198,9 @@ mod tests {
 
     #[test]
     fn unavoidable_rounding_is_warned_of() {
+        let third = 1e5 / 3.0;
+        let (output, warnings) = single(vec![[third; 3], [3.0 * third, 0.0, 0.0]]);
+        assert!(output.offset.is_none() && warnings.len() == 1, "{warnings:?}");
         let (output, warnings) = single(vec![[0.001, 0.0, 0.0], [2e6, 0.0, 0.0], [1e6, 0.5, 0.0]]);
         assert_eq!(output.offset, None);
         assert!(warnings.len() == 1 && warnings[0].contains("rounded"), "{warnings:?}");

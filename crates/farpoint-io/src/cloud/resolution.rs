@@ -11,6 +11,8 @@ use crate::cloud::header::Header;
 const MAX_DECIMALS: u32 = 9;
 /// The step of numbers without one, as a share of the cloud's extent.
 const UNKNOWN: f64 = 1e-6;
+/// The same, at most: a tenth of a millimeter.
+const UNKNOWN_AT_MOST: f64 = 1e-4;
 
 /// Returns the distance from a number to the next larger float32.
 pub(crate) fn float_spacing(value: f64) -> f64 {
@@ -98,7 +100,7 @@ pub(crate) fn meaningful_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
     let extent = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
     std::array::from_fn(|axis| match decimals(cloud.coordinates(), axis, rows) {
         Some(digits) => 10f64.powi(-(digits as i32)),
-        None => extent * UNKNOWN,
+        None => (extent * UNKNOWN).min(UNKNOWN_AT_MOST),
     })
 }
 

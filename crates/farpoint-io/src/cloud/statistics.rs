@@ -57,21 +57,24 @@ impl fmt::Debug for Unread {
     }
 }
 
-/// Values of a column that pass any test of a bound, of fractions or of NaN that one of its values passes.
+/// Values of a column that pass any test of a bound of finite values, of fractions, of infinity or of NaN that one of its
+/// values passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Witnesses {
     low: Option<f64>,
     high: Option<f64>,
     fraction: Option<f64>,
-    nan: bool,
+    /// NaN and both infinities.
+    odd: [Option<f64>; 3],
 }
 
 impl Witnesses {
     pub(crate) fn add(&mut self, column: &Column) {
         for row in 0..column.len() {
             let value = column.get(row);
-            if value.is_nan() {
-                self.nan = true;
+            if !value.is_finite() {
+                let place = if value.is_nan() { 0 } else { 1 + usize::from(value > 0.0) };
+                self.odd[place] = Some(value);
                 continue;
             }
             self.low = Some(self.low.map_or(value, |low| low.min(value)));
@@ -86,13 +89,14 @@ impl Witnesses {
         self.low = self.low.into_iter().chain(other.low).reduce(f64::min);
         self.high = self.high.into_iter().chain(other.high).reduce(f64::max);
         self.fraction = self.fraction.or(other.fraction);
-        self.nan |= other.nan;
+        for (one, other) in self.odd.iter_mut().zip(other.odd) {
+            *one = one.or(other);
+        }
     }
 
     /// Returns whether one of the values passes.
     pub(crate) fn any(&self, test: &dyn Fn(f64) -> bool) -> bool {
-        let nan = self.nan.then_some(f64::NAN);
-        [self.low, self.high, self.fraction, nan].into_iter().flatten().any(test)
+        [self.low, self.high, self.fraction].into_iter().chain(self.odd).flatten().any(test)
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Summary {
     pub system: Option<String>,
     /// The day the file was written, as `2015-03-14`.
     pub created: Option<String>,
-    /// Epoch of GPS times: `week` or `adjusted standard`.
+    /// Epoch of GPS times: `week`, `adjusted standard`, or `offset standard` with an offset that LAS 1.5 states.
     pub gps_time: Option<&'static str>,
     /// The octree of COPC.
     pub octree: Option<Octree>,
@@ -53,6 +53,14 @@ pub struct Octree {
 }
 
 impl Summary {
+    /// Returns the meters per unit of x and y, as [`Cloud::meters_per_unit`](crate::Cloud::meters_per_unit).
+    pub fn meters_per_unit(&self) -> Option<f64> {
+        match self.format {
+            Format::E57 => Some(1.0),
+            _ => self.crs.as_ref()?.meters,
+        }
+    }
+
     pub(crate) fn new(format: Format, description: String, points: u64) -> Summary {
         Summary {
             format,

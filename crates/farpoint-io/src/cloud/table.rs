@@ -7,6 +7,7 @@ use crate::bytes::parallel;
 use crate::bytes::part::Part;
 use crate::cloud::column::{Column, NumberType, collect_as};
 use crate::cloud::coordinates::Coordinates;
+use crate::cloud::number;
 
 /// The offset of a dimension without a fixed place.
 pub(crate) const AFTER_LIST: usize = usize::MAX;
@@ -221,15 +222,24 @@ impl Table {
     ) -> Option<Column> {
         let Dimension { kind, offset, .. } = self.dimensions[dimension];
         let at = (offset != AFTER_LIST).then_some(offset);
-        Some(collect_as!(kind, T => parallel::try_values(rows.len(), |i| {
+        let token = |i: usize| -> Option<&[u8]> {
             let line = self.row(rows[i]);
             let at = at.or_else(|| text_offset(&self.dimensions, line, dimension))? + k;
-            let token = match tokens {
-                Some(all) => std::str::from_utf8(all[i].get(at)?).ok(),
+            match tokens {
+                Some(all) => all[i].get(at).copied(),
                 None => token(line, split, at),
-            };
-            token?.parse::<T>().ok()
-        })?))
+            }
+        };
+        let plain = || {
+            Some(collect_as!(kind, T => parallel::try_values(rows.len(), |i| {
+                std::str::from_utf8(token(i)?).ok()?.parse::<T>().ok()
+            })?))
+        };
+        plain().or_else(|| {
+            // A line that is too short lacks its last values.
+            let value = |i: usize| number::value(token(i).unwrap_or_default());
+            of_kind(Column::F64(parallel::try_values(rows.len(), value)?), kind)
+        })
     }
 }
 
@@ -382,8 +392,22 @@ impl<'a> Iterator for Tokens<'a> {
 
 /// Compiled once for all types that it is read as.
 #[inline(never)]
-fn token(line: &[u8], split: Split, at: usize) -> Option<&str> {
-    std::str::from_utf8(Tokens::new(line, split).nth(at)?).ok()
+fn token(line: &[u8], split: Split, at: usize) -> Option<&[u8]> {
+    Tokens::new(line, split).nth(at)
+}
+
+/// Returns numbers of a text in its declared type; as they are, if that is a whole type and lacks some of them, but none
+/// is beyond its range.
+fn of_kind(values: Column, kind: NumberType) -> Option<Column> {
+    let cast = values.cast(kind);
+    let off = |i: usize| (values.get(i) - cast.get(i)).abs();
+    let largest = (0..values.len()).map(off).fold(0.0, |a: f64, b| a.max(b));
+    let whole = largest == 0.0 && !(0..values.len()).any(|i| values.get(i).is_nan());
+    match kind {
+        NumberType::F32 | NumberType::F64 => Some(cast),
+        _ if whole => Some(cast),
+        _ => (largest < 1.0).then_some(values),
+    }
 }
 
 fn unquoted(token: &[u8]) -> &[u8] {

@@ -9,6 +9,35 @@ use crate::Format;
 use crate::error::untrusted::printable;
 use std::{fmt, io};
 
+/// Replaces the options in a message, `` `name` `` or `` `name=value` ``, by how a program spells them.
+///
+/// ```
+/// let as_command = |name: &str, value: &str| format!("--{name} {value}").trim_end().to_owned();
+/// assert_eq!(farpoint_io::spelled("set `columns=5`, or `xyz`", as_command), "set --columns 5, or --xyz");
+/// ```
+pub fn spelled(text: &str, spell: impl Fn(&str, &str) -> String) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once('`') {
+        out.push_str(before);
+        let option = after.split_once('`').map(|(option, rest)| (option, "", rest));
+        let option = option.map(|(option, none, rest)| {
+            option.split_once('=').map_or((option, none, rest), |(name, value)| (name, value, rest))
+        });
+        let is_name = |name: &str| name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+        rest = match option {
+            Some((name, value, rest)) if is_name(name) && !name.is_empty() => {
+                out.push_str(&spell(name, value));
+                rest
+            }
+            _ => {
+                out.push('`');
+                after
+            }
+        };
+    }
+    out + rest
+}
+
 /// A place inside a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,7 +65,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused to read.
-    #[error("{}: {}", printable(.name), read_message(.source))]
+    #[error("{}: {}", printable(.name), read_message(.name, .source))]
     Read {
         /// The file, as the user named it.
         name: String,
@@ -45,8 +74,8 @@ pub enum Error {
     },
     /// The operating system refused to write.
     #[error(
-        "{}: cannot be written: {source}; check the folder, its permissions and free space",
-        printable(.name)
+        "{}: cannot be written: {source}; {}",
+        printable(.name), remedy(.source).unwrap_or("check the folder, its permissions and free space")
     )]
     Write {
         /// The file, as the user named it.
@@ -127,7 +156,7 @@ pub enum Error {
         /// Advice to the user.
         fix: String,
     },
-    /// A requested field is not in the file.
+    /// A requested field is not in the file, or holds no numbers.
     #[error("{}: {}", printable(.name), no_field(.field, .fields))]
     Field {
         /// The file, as the user named it.
@@ -169,19 +198,77 @@ fn advised(what: &str, fix: &str) -> String {
     format!("{}; {}", printable(what), printable(fix))
 }
 
+/// Lists names, at most [`LISTED`] of them.
+pub(crate) fn listed(names: impl IntoIterator<Item = impl fmt::Display>) -> String {
+    let mut names = names.into_iter();
+    let some: Vec<String> = names.by_ref().take(LISTED).map(|name| name.to_string()).collect();
+    let others = match names.count() {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    some.join(", ") + &others
+}
+
+/// Largest number of names in a message.
+const LISTED: usize = 40;
+
 fn no_field(field: &str, fields: &[String]) -> String {
-    printable(&format!("there is no field '{field}'; the fields are {}", fields.join(", ")))
-        .into_owned()
+    let what = match fields.iter().any(|name| name == field) {
+        true => format!("the field '{field}' holds lists or words, not a number in each point"),
+        false => format!("there is no field '{field}'"),
+    };
+    printable(&format!("{what}; the fields are {}", listed(fields))).into_owned()
 }
 
 /// Reason why a file was not read, with advice.
-fn read_message(source: &io::Error) -> String {
+/// Returns whether a name is that of a file on another machine, such as `https://..` or `s3://..`.
+pub fn is_url(name: &str) -> bool {
+    let scheme = name.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|s| s.len() > 1 && s.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+fn read_message(name: &str, source: &io::Error) -> String {
     match source.kind() {
+        io::ErrorKind::NotFound if is_url(name) => {
+            "is a URL; download the file first, and use its path".into()
+        }
         io::ErrorKind::UnexpectedEof => {
             "became shorter while it was read; read it again when nothing writes to it".into()
         }
-        _ => format!("cannot be read: {source}; check the path and its permissions"),
+        _ => {
+            let fix = remedy(source).unwrap_or("check the path and its permissions");
+            format!("cannot be read: {source}; {fix}")
+        }
     }
+}
+
+/// Returns advice for an error of the operating system that is not about the path of a file.
+pub fn remedy(error: &io::Error) -> Option<&'static str> {
+    #[cfg(unix)]
+    match error.raw_os_error() {
+        // EMFILE, ENFILE: std has no kind for them.
+        Some(23 | 24) => {
+            return Some("too many files are open: raise the limit ('ulimit -n'), or close some");
+        }
+        // EIO
+        Some(5) => return Some("the disk or its connection fails; copy the file elsewhere first"),
+        _ => {}
+    }
+    Some(match error.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => "its file system is read-only; write elsewhere",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free space, or write elsewhere"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "the size of files is limited: raise the limit ('ulimit -f'), or free space on the disk"
+        }
+        io::ErrorKind::OutOfMemory => "free memory, or use a machine with more",
+        io::ErrorKind::IsADirectory => "use the name of a file",
+        io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::TimedOut => {
+            "the network file system does not answer; try again"
+        }
+        _ => return None,
+    })
 }
 
 fn at_place(format: &Format, at: &Option<Place>) -> String {
@@ -248,6 +335,20 @@ impl ParseError {
 
     pub(crate) fn truncated(what: impl Into<String>) -> ParseError {
         ParseError::new(what).fix("the file is truncated: download or export it again")
+    }
+
+    /// Returns the error of a file with `more` rows than it declares, or with fewer.
+    pub(crate) fn miscounted(what: impl Into<String>, more: bool) -> ParseError {
+        match more {
+            true => ParseError::new(what).fix("correct the number that is declared"),
+            false => ParseError::truncated(what),
+        }
+    }
+
+    /// Returns the error of a file that the system does not read.
+    pub(crate) fn unread(error: &io::Error) -> ParseError {
+        let fix = remedy(error).unwrap_or("check the disk, and try again");
+        ParseError::new(format!("cannot be read: {error}")).fix(fix)
     }
 
     pub(crate) fn at(mut self, place: Place) -> ParseError {

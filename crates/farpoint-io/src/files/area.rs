@@ -1,6 +1,7 @@
 //! Areas of the plane of x and y: polygons with holes, and the text that describes them (WKT).
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// Corners of a line that ends where it starts.
@@ -21,7 +22,23 @@ pub struct Area {
     polygons: Vec<Vec<Ring>>,
     /// Lowest and highest x and y.
     pub(super) bounds: [[f64; 2]; 2],
+    bands: Bands,
 }
+
+/// Edges by bands of y, so that a point is compared with few of them.
+#[derive(Clone, Debug, PartialEq)]
+struct Bands {
+    /// Lower ends of the bands, in ascending order.
+    limits: Vec<f64>,
+    /// The edges that reach into each band, in the order of their polygons.
+    edges: Vec<Vec<Edge>>,
+}
+
+/// Number of a polygon, and an edge of it from its lower end, so that both polygons beside it round alike.
+type Edge = (usize, [[f64; 2]; 2]);
+
+/// Most bands that an edge reaches into, on average.
+const REACH: usize = 8;
 
 impl Area {
     /// Creates an area of polygons: for each the ring around it, then those of its holes.
@@ -47,26 +64,52 @@ impl Area {
                 bounds[1][axis] = bounds[1][axis].max(corner[axis]);
             }
         }
-        Ok(Area { polygons, bounds })
+        Ok(Area { bands: Bands::of(&polygons), polygons, bounds })
     }
 
     /// Returns whether a point is in one of the polygons, and not within one of its holes.
     pub fn contains(&self, point: [f64; 2]) -> bool {
         let [low, high] = self.bounds;
         let near = (0..2).all(|axis| low[axis] <= point[axis] && point[axis] <= high[axis]);
-        near && self.polygons.iter().any(|rings| is_within(rings, point))
+        near && self.bands.contain(point)
     }
 }
 
-/// Returns whether a line from the point to the right crosses the rings an odd number of times, or it is on an edge.
-fn is_within(rings: &[Ring], [x, y]: [f64; 2]) -> bool {
-    let mut inside = false;
-    for ring in rings {
-        let mut from = ring[ring.len() - 1];
-        for &to in ring {
-            // Each edge from its lower end, so that both polygons beside it round alike.
-            let (a, b) = if from[1] <= to[1] { (from, to) } else { (to, from) };
-            from = to;
+impl Bands {
+    fn of(polygons: &[Vec<Ring>]) -> Bands {
+        let mut edges: Vec<Edge> = Vec::new();
+        for (polygon, ring) in
+            polygons.iter().enumerate().flat_map(|(k, p)| p.iter().map(move |r| (k, r)))
+        {
+            let from = ring.iter().cycle().skip(ring.len() - 1);
+            edges.extend(from.zip(ring).map(|(&from, &to)| {
+                (polygon, if from[1] <= to[1] { [from, to] } else { [to, from] })
+            }));
+        }
+        let mut limits: Vec<f64> = edges.iter().map(|(_, [low, _])| low[1]).collect();
+        limits.sort_by(f64::total_cmp);
+        limits.dedup();
+        let reached = |limits: &[f64]| -> usize {
+            edges.iter().map(|(_, edge)| reach(limits, edge).count()).sum()
+        };
+        while reached(&limits) > REACH * edges.len() {
+            limits = limits.into_iter().step_by(2).collect();
+        }
+        let mut bands = vec![Vec::new(); limits.len()];
+        for edge in edges {
+            bands[reach(&limits, &edge.1)].iter_mut().for_each(|band| band.push(edge));
+        }
+        Bands { limits, edges: bands }
+    }
+
+    /// Returns whether a line from the point to the right crosses a polygon an odd number of times, or it is on an edge.
+    fn contain(&self, [x, y]: [f64; 2]) -> bool {
+        let (mut polygon, mut inside) = (0, false);
+        for &(of, [a, b]) in &self.edges[band(&self.limits, y)] {
+            if of != polygon && inside {
+                break;
+            }
+            polygon = of;
             if !(a[1] <= y && y <= b[1]) {
                 continue;
             }
@@ -77,8 +120,18 @@ fn is_within(rings: &[Ring], [x, y]: [f64; 2]) -> bool {
             // An end belongs to the edge above it: a corner is crossed once, or twice.
             inside ^= side > 0.0 && y < b[1];
         }
+        inside
     }
-    inside
+}
+
+/// Returns the band of a y that is not below the first one.
+fn band(limits: &[f64], y: f64) -> usize {
+    limits.partition_point(|low| *low <= y).saturating_sub(1)
+}
+
+/// Returns the bands that an edge reaches into.
+fn reach(limits: &[f64], [low, high]: &[[f64; 2]; 2]) -> RangeInclusive<usize> {
+    band(limits, low[1])..=band(limits, high[1])
 }
 
 impl FromStr for Area {
@@ -189,6 +242,78 @@ mod tests {
         assert!(inside(1.0, 5.0) && inside(4.5, 4.5) && inside(2.0, 5.0) && inside(7.0, 7.0));
         assert!(!inside(3.0, 3.0) && !inside(5.5, 4.5) && !inside(6.9, 6.9));
         assert_eq!(lake.bounds, [[0.0; 2], [9.0; 2]]);
+    }
+
+    /// The definition: each edge of each polygon for each point.
+    fn is_within(rings: &[Ring], [x, y]: [f64; 2]) -> bool {
+        let mut inside = false;
+        for ring in rings {
+            let mut from = ring[ring.len() - 1];
+            for &to in ring {
+                let (a, b) = if from[1] <= to[1] { (from, to) } else { (to, from) };
+                from = to;
+                if !(a[1] <= y && y <= b[1]) {
+                    continue;
+                }
+                let side = (b[0] - a[0]) * (y - a[1]) - (x - a[0]) * (b[1] - a[1]);
+                if side == 0.0 && a[0].min(b[0]) <= x && x <= a[0].max(b[0]) {
+                    return true;
+                }
+                inside ^= side > 0.0 && y < b[1];
+            }
+        }
+        inside
+    }
+
+    /// Random polygons with holes: few heights, so that edges are horizontal and corners lie on points, or many; at
+    /// the origin, far from it, and at the ends of the numbers.
+    #[test]
+    fn bands_change_no_result() {
+        let mut state = 1u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        for case in 0..400 {
+            let steps = [3, 8, 1 << 20][case % 3];
+            let (scale, offset) =
+                [(1.0, 0.0), (0.1, 5e6), (1e300, -1e305), (1e-310, 0.0)][case / 3 % 4];
+            let mut place = || [next(steps), next(steps)].map(|k| k as f64 * scale + offset);
+            let polygons: Vec<Vec<Ring>> = (0..1 + case % 3)
+                .map(|k| {
+                    let ring = |corners| (0..corners).map(|_| place()).collect();
+                    [3 + case % 40, 3, 7][..1 + (case + k) % 3].iter().copied().map(ring).collect()
+                })
+                .collect();
+            let area = Area::new(polygons.clone()).unwrap();
+            let corners: Vec<[f64; 2]> = polygons.iter().flatten().flatten().copied().collect();
+            let middles =
+                corners.windows(2).map(|c| [0, 1].map(|axis| (c[0][axis] + c[1][axis]) / 2.0));
+            let others: Vec<[f64; 2]> = middles.chain((0..300).map(|_| place())).collect();
+            for point in corners.into_iter().chain(others) {
+                let [low, high] = area.bounds;
+                let near = (0..2).all(|axis| low[axis] <= point[axis] && point[axis] <= high[axis]);
+                let expected = near && polygons.iter().any(|rings| is_within(rings, point));
+                assert_eq!(area.contains(point), expected, "{case} {point:?}");
+            }
+        }
+    }
+
+    /// A point meets few of many edges, and edges that all reach far are not kept for each band.
+    #[test]
+    fn bands_are_short() {
+        let corners = 30_000;
+        let angle = |k: usize| std::f64::consts::TAU * k as f64 / corners as f64;
+        let circle = (0..corners).map(|k| [angle(k).cos(), angle(k).sin()]).collect();
+        let comb = (0..corners).map(|k| [k as f64, (k % 2 * corners + k) as f64]).collect();
+        for (ring, longest) in [(circle, 20), (comb, corners)] {
+            let bands = Area::new(vec![vec![ring]]).unwrap().bands.edges;
+            let kept: usize = bands.iter().map(Vec::len).sum();
+            assert!(
+                bands.iter().all(|band| band.len() <= longest) && kept <= REACH * corners,
+                "{kept}"
+            );
+        }
     }
 
     /// Neighbors that share edges leave no point between them.

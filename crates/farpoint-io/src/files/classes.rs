@@ -44,6 +44,13 @@ pub(super) fn class_of(name: &str) -> Option<f64> {
     CLASSES.iter().position(same).map(|class| class as f64)
 }
 
+/// Returns the names of the classes that a part of their names stands for: `low_noise` and `high_noise` for `noise`.
+pub(super) fn classes_like(part: &str) -> Vec<String> {
+    let part = key(part);
+    let like = CLASSES.iter().filter(|class| part.len() > 2 && key(class).contains(&part));
+    like.map(|class| class.replace(", ", "_").replace(' ', "_")).collect()
+}
+
 /// Kinds of returns of a pulse. The only one is the first and the last, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Return {

@@ -1,20 +1,19 @@
 //! Detection of a file's format: by its content first, then by its name; and formats by the names that users give.
 
 use crate::ReadOptions;
+use crate::bytes::load::read_at;
 use crate::error::Error;
 use crate::format::Format;
 use crate::formats::text::looks_like_points;
 use crate::other_bags;
 #[cfg(feature = "mcap")]
 use std::fs::File;
-use std::io::Read;
 #[cfg(feature = "mcap")]
-use std::io::{self, Seek};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
-const ADVICE: &str =
-    "if the name is wrong, set the format with --input-format (in Python: format=)";
+const ADVICE: &str = "if the name is wrong, set the format with `input_format`";
 
 impl FromStr for Format {
     type Err = Error;
@@ -39,15 +38,15 @@ impl FromStr for Format {
 pub(crate) fn is_copc(path: &Path, options: &ReadOptions) -> bool {
     let las_allowed =
         options.format.is_none_or(|format| matches!(format, Format::Las | Format::Laz));
-    let start = || -> std::io::Result<[u8; 381]> {
-        let mut start = [0; 381];
-        std::fs::File::open(path)?.read_exact(&mut start)?;
-        Ok(start)
+    let starts = || -> std::io::Result<bool> {
+        let file = std::fs::File::open(path)?;
+        let (mut start, mut name) = ([0; 96], [0; 4]);
+        read_at(&file, &mut start, 0)?;
+        // The first record follows the header, and its name two reserved bytes.
+        read_at(&file, &mut name, u64::from(start[94]) + (u64::from(start[95]) << 8) + 2)?;
+        Ok(start.starts_with(b"LASF") && &name == b"copc")
     };
-    // The first record follows the header of LAS 1.4, and its name two reserved bytes.
-    las_allowed
-        && path != Path::new("-")
-        && start().is_ok_and(|s| s.starts_with(b"LASF") && s[377..].starts_with(b"copc"))
+    las_allowed && path != Path::new("-") && starts().unwrap_or(false)
 }
 
 /// Decides the format of `bytes`, which came from a file called `name`.

@@ -7,7 +7,7 @@ use crate::cloud::coordinates::Coordinates;
 use crate::conversion::{common_name, key};
 use crate::error::Error;
 use crate::files::area::Area;
-use crate::files::classes::{Return, class_of};
+use crate::files::classes::{Return, class_of, classes_like};
 use std::fmt;
 use std::str::FromStr;
 
@@ -50,9 +50,16 @@ impl FromStr for Condition {
             }
             Some((low, high)) => Some([end(low, f64::NEG_INFINITY)?, end(high, f64::INFINITY)?]),
         };
-        let ranges: Option<Vec<[f64; 2]>> = values.map(range).collect();
-        let ranges = ranges.filter(|ranges| ranges.iter().all(|[low, high]| low <= high));
-        Ok(Condition { field, ranges: ranges.ok_or(advice)?, returns: Vec::new() })
+        let invalid = |text: &str| match classes_like(text) {
+            like if of_classes && !like.is_empty() => {
+                format!("'{text}' is no class; use {field}={}", like.join(","))
+            }
+            _ => advice.to_owned(),
+        };
+        let found =
+            |text| range(text).filter(|[low, high]| low <= high).ok_or_else(|| invalid(text));
+        let ranges = values.map(found).collect::<Result<_, _>>()?;
+        Ok(Condition { field, ranges, returns: Vec::new() })
     }
 }
 
@@ -165,29 +172,28 @@ impl Filter {
     /// Returns for each row of a cloud whether it is used; `name` is that of the file.
     ///
     /// # Errors
-    /// [`Error::Field`] if the cloud has no such field.
+    /// [`Error::Field`] if the cloud has no such field, or it holds no numbers.
     pub fn mask(&self, cloud: &Cloud, name: &str) -> Result<Vec<bool>, Error> {
         self.check(cloud, name)?;
         let rows: Vec<usize> =
             if self.conditions.is_empty() { Vec::new() } else { (0..cloud.len()).collect() };
-        Ok(self.mask_rows(cloud, &rows, cloud.coordinates()))
+        self.mask_rows(cloud, &rows, cloud.coordinates(), name)
     }
 
     /// Refuses fields that a cloud does not have.
     pub(crate) fn check(&self, cloud: &Cloud, name: &str) -> Result<(), Error> {
         let mut fields = self.conditions.iter().flat_map(|(condition, _)| condition.fields());
-        match fields.find(|field| axis(field).is_none() && column(cloud, field, &[]).is_none()) {
-            None => Ok(()),
-            Some(field) => Err(Error::Field {
-                name: name.to_owned(),
-                field: field.to_owned(),
-                fields: cloud.fields().into_iter().map(|field| field.name).collect(),
-            }),
-        }
+        fields.try_for_each(|field| column(cloud, field, &[], name).map(drop))
     }
 
     /// Returns for each of these rows of a cloud, with these coordinates, whether it is used.
-    pub(crate) fn mask_rows(&self, cloud: &Cloud, rows: &[usize], at: &Coordinates) -> Vec<bool> {
+    pub(crate) fn mask_rows(
+        &self,
+        cloud: &Cloud,
+        rows: &[usize],
+        at: &Coordinates,
+        name: &str,
+    ) -> Result<Vec<bool>, Error> {
         let within = |at: [f64; 3], [low, high]: &[[f64; 3]; 2]| {
             (0..3).all(|axis| low[axis] <= at[axis] && at[axis] <= high[axis])
         };
@@ -198,10 +204,8 @@ impl Filter {
         });
         for (condition, keep) in &self.conditions {
             let fields = condition.fields();
-            let columns: Vec<Option<Column>> = fields
-                .iter()
-                .map(|field| axis(field).map_or_else(|| column(cloud, field, rows), |_| None))
-                .collect();
+            let columns = fields.iter().map(|field| column(cloud, field, rows, name));
+            let columns: Vec<Option<Column>> = columns.collect::<Result<_, _>>()?;
             let value = |k: usize, row: usize| match (&columns[k], axis(fields[k])) {
                 (Some(values), _) => values.get(row),
                 (None, Some(axis)) => at.get(row)[axis],
@@ -215,7 +219,7 @@ impl Filter {
                 *used &= holds == *keep;
             }
         }
-        used
+        Ok(used)
     }
 }
 
@@ -224,14 +228,22 @@ fn axis(field: &str) -> Option<usize> {
     ["x", "y", "z"].iter().position(|axis| field.eq_ignore_ascii_case(axis))
 }
 
-/// Returns the values of a field at these rows, by its own name or one of the same meaning.
-fn column(cloud: &Cloud, field: &str, rows: &[usize]) -> Option<Column> {
-    let fields = cloud.fields();
-    let names = || fields.iter().map(|field| field.name.as_str());
-    let exact = names().find(|name| *name == field);
-    let same = || names().find(|name| name.eq_ignore_ascii_case(field));
-    let common = || names().find(|name| common_name(name) == common_name(field));
-    cloud.column_at(exact.or_else(same).or_else(common)?, rows)
+/// Returns the values of a field at these rows, by its own name or one of the same meaning; `None` for an axis.
+fn column(cloud: &Cloud, field: &str, rows: &[usize], name: &str) -> Result<Option<Column>, Error> {
+    if axis(field).is_some() {
+        return Ok(None);
+    }
+    let fields: Vec<String> = cloud.fields().into_iter().map(|field| field.name).collect();
+    let exact = fields.iter().find(|name| *name == field);
+    let same = || fields.iter().find(|name| name.eq_ignore_ascii_case(field));
+    let meaning = common_name(field);
+    let common = || fields.iter().find(|name| common_name(name) == meaning);
+    let found = exact.or_else(same).or_else(common);
+    let field = found.map_or(field, String::as_str).to_owned();
+    match found.and_then(|field| cloud.column_at(field, rows)) {
+        Some(column) => Ok(Some(column)),
+        None => Err(Error::Field { name: name.to_owned(), field, fields }),
+    }
 }
 
 impl fmt::Display for Filter {
@@ -265,6 +277,18 @@ mod tests {
                 "{invalid}"
             );
         }
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_answered_with_the_names() {
+        for (text, names) in [
+            ("classification=noise", "classification=low_noise,high_noise"),
+            ("Class=2,Wire", "Class=wire_guard,wire_conductor,wire_connector"),
+        ] {
+            assert!(text.parse::<Condition>().unwrap_err().ends_with(names), "{text}");
+            assert!(names.parse::<Condition>().is_ok(), "{names}");
+        }
+        assert!("intensity=noise".parse::<Condition>().unwrap_err().contains("ground,building"));
     }
 
     #[test]

@@ -11,7 +11,6 @@ use crate::files::detect;
 use crate::files::filter::Filter;
 use crate::files::reader::Reader;
 use crate::format;
-#[cfg(feature = "mcap")]
 use crate::format::Format;
 use crate::formats::{self, functions};
 use crate::options::ReadOptions;
@@ -31,7 +30,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     let fail = |source| Error::Read { name: name.clone(), source };
     if path == Path::new("-") {
         let name = "standard input";
-        let bytes = load::stream(&mut std::io::stdin().lock(), name)?;
+        let bytes =
+            load::stream(&mut std::io::stdin().lock(), name, &|start| check(start, name, options))?;
         return decode(Cow::Owned(bytes), name, options);
     }
     #[cfg(feature = "mcap")]
@@ -48,7 +48,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
         other_bags::refuse_file(&mut file, &name)?;
     }
     memory::require(&name, length)?;
-    let bytes = load::read_all(&mut file, length, &name)?;
+    let bytes = load::read_all(&mut file, length, &name, &|start| check(start, &name, options))?;
     decode(Cow::Owned(bytes), &name, options)
 }
 
@@ -96,7 +96,10 @@ pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Er
     let Some(format) = detect::with_header(&start, options) else { return Ok(None) };
     let Some(summary) = functions(format).summary else { return Ok(None) };
     file.rewind().map_err(fail)?;
-    summary(&mut file, length.len()).map(Some).map_err(|error| error.named(&name, format))
+    let found = summary(&mut file, length.len()).map_err(|error| error.named(&name, format));
+    let mut found = found?;
+    degrees::warn(found.crs.as_ref(), &mut found.warnings, || false);
+    Ok(Some(found))
 }
 
 /// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.
@@ -105,6 +108,21 @@ pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Er
 /// [`Error::UnknownFormat`] if the format is unknown, [`Error::Malformed`] if the content is damaged.
 pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
     decode(Cow::Borrowed(bytes), name, options)
+}
+
+/// Checks the format of a stream, and the header of those that have it at the start, however long they are.
+pub(crate) fn check(start: &[u8], name: &str, options: &ReadOptions) -> Result<(), Error> {
+    if unpack::is_packed(start) {
+        return Ok(());
+    }
+    let format = detect::detect(start, name, options)?;
+    let header = match format {
+        Format::Ply => formats::ply::layout(start, u64::MAX),
+        Format::Pcd => formats::pcd::layout(start, u64::MAX),
+        Format::Npy => formats::npy::layout(start, u64::MAX),
+        _ => Ok(None),
+    };
+    header.map(drop).map_err(|error| error.named(name, format))
 }
 
 /// Decodes the bytes of a file; readers that keep most of them take over their memory.
@@ -134,10 +152,7 @@ fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Resu
     }
     let cloud = (functions(format).read)(formats::Input { bytes, name, options });
     let mut cloud = cloud.map_err(|error| error.named(name, format))?;
-    let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
-    let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
-    if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {
-        cloud.warnings.push(degrees::WARNING.into());
-    }
+    let Cloud { crs, warnings, coordinates, .. } = &mut cloud;
+    degrees::warn(crs.as_ref(), warnings, || degrees::beside_lengths(coordinates));
     Ok(cloud)
 }

@@ -1,11 +1,12 @@
 //! Writing: the choice of the format, the attributes it can't keep, and outputs that are refused.
 
+use crate::bytes::identity::FileId;
 use crate::bytes::sink::{READ_ONLY, Sink, folder_of, put, put_by};
 use crate::cloud::column::Column;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::Header;
 use crate::cloud::resolution::step_text;
-use crate::error::Error;
+use crate::error::{Error, is_url};
 use crate::format::Format;
 use crate::formats::{self, functions, npy};
 use crate::{Cloud, Copc, TextStyle, WriteOptions};
@@ -147,13 +148,18 @@ pub fn check_output(
         return Err(refuse(READ_ONLY.into(), "make it writable, or choose another output"));
     }
     let folder = folder_of(path);
+    if is_url(&path.to_string_lossy()) {
+        return Err(refuse("is a URL".into(), "write to a file, and upload that"));
+    }
     if !folder.is_dir() {
         return Err(refuse(
             format!("the folder {} is not there", folder.display()),
             "create it first, or write elsewhere",
         ));
     }
-    if inputs.iter().any(|input| same_file(path, input)) {
+    if FileId::of(path)
+        .is_some_and(|id| inputs.iter().any(|input| FileId::of(input).as_ref() == Some(&id)))
+    {
         return Err(refuse("is the input".into(), "write to another name; the input is kept"));
     }
     Ok(format)
@@ -239,17 +245,4 @@ pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
     let unit = unit.map(|unit| format!("the unit of the columns ({} m)", step_text(unit)));
     let dropped: Vec<String> = crs.into_iter().chain(scale).chain(unit).collect();
     (!dropped.is_empty()).then(|| format!("{} cannot be kept in {format}", dropped.join(" and ")))
-}
-
-/// Returns whether two paths lead to one file, through links too.
-fn same_file(a: &Path, b: &Path) -> bool {
-    #[cfg(unix)]
-    if let (Ok(a), Ok(b)) = (fs::metadata(a), fs::metadata(b)) {
-        use std::os::unix::fs::MetadataExt;
-        return a.dev() == b.dev() && a.ino() == b.ino();
-    }
-    match (fs::canonicalize(a), fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => a == b,
-    }
 }

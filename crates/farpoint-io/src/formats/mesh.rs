@@ -1,20 +1,28 @@
 //! The vertices of meshes: Wavefront OBJ and OFF. Faces are left out, with a warning; neither format is
 //! written.
 
-use crate::cloud::Cloud;
 use crate::cloud::column::Column;
 use crate::cloud::coordinates::Coordinates;
+use crate::cloud::{Cloud, number};
+use crate::conversion;
 use crate::error::{ParseError, Place};
 use crate::format::Format;
 
+/// Values of a vertex that have no meaning.
+const FURTHER: &str = "further value";
+
 /// Numbered lines without their comments, blank ones left out.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let plain = |line: &[u8]| line.iter().position(|&b| b == b'#').unwrap_or(line.len());
-    bytes
-        .split(|&b| b == b'\n')
-        .enumerate()
-        .map(move |(i, line)| (i + 1, line[..plain(line)].trim_ascii()))
+    let numbered = bytes.split(|&b| b == b'\n').enumerate();
+    numbered
+        .map(|(i, line)| (i + 1, line[..comment(line)].trim_ascii()))
         .filter(|(_, line)| !line.is_empty())
+}
+
+/// Returns the place where the comment of a line starts; `1.#QNAN` is a number.
+fn comment(line: &[u8]) -> usize {
+    let starts = |&at: &usize| line[at] == b'#' && (at == 0 || line[at - 1].is_ascii_whitespace());
+    (0..line.len()).find(starts).unwrap_or(line.len())
 }
 
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -22,7 +30,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn number(word: Option<&[u8]>) -> Option<f64> {
-    std::str::from_utf8(word?).ok()?.parse().ok()
+    number::value(word?)
 }
 
 fn vertex<'a>(
@@ -50,22 +58,26 @@ fn left_out(counts: &[(usize, &str)]) -> Option<String> {
     Some(format!("the vertices are read as points; left out: {listed}"))
 }
 
-/// Reads the `v` lines, with their colors if every one has three numbers more.
+/// Reads the `v` lines, with their colors if some have three numbers more.
 pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut points = Vec::new();
     let mut colors: [Vec<f32>; 3] = Default::default();
-    let mut others = [(0, "face"), (0, "line"), (0, "normal"), (0, "texture coordinate")];
-    let mut names = 0;
+    let mut others =
+        [(0, "face"), (0, "line"), (0, "normal"), (0, "texture coordinate"), (0, FURTHER)];
+    let (mut names, mut colored) = (0, false);
     for (line, content) in lines(bytes) {
         let mut words = words(content);
         match words.next().unwrap_or_default() {
             b"v" => {
                 points.push(vertex(words.by_ref(), line)?);
                 let rest: Vec<f64> = words.map_while(|w| number(Some(w))).collect();
-                if let [r, g, b] = rest[..] {
-                    for (channel, value) in colors.iter_mut().zip([r, g, b]) {
-                        channel.push(value as f32);
-                    }
+                let color = rest.first_chunk().copied();
+                let unused = rest.len() - color.map_or(0, |color: [f64; 3]| color.len());
+                // A weight of 1 says nothing.
+                others[4].0 += if rest == [1.0] { 0 } else { unused };
+                colored |= color.is_some();
+                for (channel, value) in colors.iter_mut().zip(color.unwrap_or([f64::NAN; 3])) {
+                    channel.push(value as f32);
                 }
             }
             b"f" => others[0].0 += 1,
@@ -80,12 +92,9 @@ pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, ParseError> {
         return Err(ParseError::new("there is no vertex (a line 'v x y z')")
             .fix("check that this is a Wavefront OBJ file"));
     }
-    let colored = !points.is_empty() && colors[0].len() == points.len();
     let mut cloud = Cloud::from_file(Format::Obj, "OBJ vertices", Coordinates::F64(points));
     if colored {
-        for (name, channel) in ["red", "green", "blue"].into_iter().zip(colors) {
-            cloud.add_column(name, Column::F32(channel));
-        }
+        conversion::add_colors(&mut cloud, colors.map(Column::F32));
     }
     cloud.warnings.extend(left_out(&others));
     Ok(cloud)
@@ -148,6 +157,8 @@ struct Vertices {
     points: Vec<[f64; 3]>,
     /// Three values of a normal, then the values of a color.
     columns: Vec<Vec<f64>>,
+    /// Number of values besides.
+    further: usize,
 }
 
 impl Vertices {
@@ -159,6 +170,7 @@ impl Vertices {
             texture: prefix.starts_with(b"ST"),
             points: Vec::new(),
             columns: Vec::new(),
+            further: 0,
         }
     }
 
@@ -168,9 +180,6 @@ impl Vertices {
         let mut rest: Vec<f64> = words.map_while(|w| self::number(Some(w))).collect();
         if self.texture {
             rest.truncate(rest.len().saturating_sub(2));
-        }
-        if !self.normal && !self.color {
-            rest.clear();
         }
         // The first vertex shows whether a color has an alpha; plain `NOFF` has three values.
         if self.points.is_empty() {
@@ -182,6 +191,7 @@ impl Vertices {
             };
             self.columns = vec![Vec::new(); expected];
         }
+        self.further += rest.len().saturating_sub(self.columns.len());
         if rest.len() < self.columns.len() {
             let what = format!("a vertex has {} values here, others more", 3 + rest.len());
             return Err(ParseError::new(what).at(Place::Line(number)));
@@ -216,7 +226,8 @@ impl Vertices {
                 },
             );
         }
-        cloud.warnings.extend(left_out(&[(faces, "face"), (textures, "texture coordinate")]));
+        let others = [(faces, "face"), (textures, "texture coordinate"), (self.further, FURTHER)];
+        cloud.warnings.extend(left_out(&others));
         cloud
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn functions(format: Format) -> Functions {
         },
         Format::E57 => Functions {
             write: Some(|out| e57::write(out.cloud, out.rows, out.options, out.warnings)),
-            summary: Some(|file, _| e57::summary(file)),
+            summary: Some(e57::summary),
             ..from_reader(|input| e57::read(&input.bytes))
         },
         Format::Npy => Functions {

@@ -3,9 +3,11 @@
 
 use crate::bytes::parallel;
 use crate::bytes::pieces::{filled_lines, line_number};
-use crate::cloud::Cloud;
-use crate::cloud::column::Column;
+use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
+use crate::cloud::pose::Pose;
+use crate::cloud::{Cloud, number};
+use crate::conversion;
 use crate::error::{ParseError, Place};
 use crate::format::Format;
 
@@ -17,7 +19,7 @@ const HEAD: [usize; 10] = [1, 1, 3, 3, 3, 3, 4, 4, 4, 4];
 
 fn numbers(line: &[u8]) -> Option<Vec<f64>> {
     let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    words.map(|word| std::str::from_utf8(word).ok()?.parse().ok()).collect()
+    words.map(number::value).collect()
 }
 
 /// Returns whether the bytes start with the head of a scan.
@@ -36,10 +38,13 @@ pub(crate) fn looks_like_scans(bytes: &[u8]) -> bool {
 struct ScanPoints {
     places: Vec<[f64; 3]>,
     intensity: Vec<f32>,
-    colors: [Vec<u8>; 3],
+    colors: [Vec<f32>; 3],
     scan: Vec<u16>,
     colored: bool,
     invalid: usize,
+    /// First row of each scan, and the place of its scanner.
+    scanners: Vec<(u64, [f64; 3])>,
+    warnings: Vec<String>,
 }
 
 /// Reads all scans of a file.
@@ -51,12 +56,15 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, ParseError> {
     while !rest.is_empty() || scans == 0 {
         let (count, matrix);
         (count, matrix, rest) = head(bytes, rest)?;
+        let (pose, warning) = Pose::of_rows(matrix, scans);
+        points.warnings.extend(warning);
+        points.scanners.push((points.places.len() as u64, pose.translation));
         // Every point is a line of at least a few bytes.
         if count > bytes.len() {
             return Err(ParseError::truncated(format!("scan {scans} declares {count} points")));
         }
         let (scan_lines, later) = rest.split_at(count.min(rest.len()));
-        points.add(bytes, scan_lines, &matrix, scans)?;
+        points.add(bytes, scan_lines, &pose, scans)?;
         if scan_lines.len() < count {
             let what = format!("scan {scans} declares {count} points and has {}", scan_lines.len());
             return Err(ParseError::truncated(what));
@@ -80,10 +88,15 @@ fn head<'a>(
         let &(start, end) = lines
             .get(k)
             .ok_or_else(|| ParseError::truncated("the head of a scan has ten lines"))?;
-        let values = numbers(&bytes[start..end]).filter(|v| v.len() == expected);
+        let head = |v: &Vec<f64>| v.len() == expected && v.iter().all(|x| x.is_finite());
+        let values = numbers(&bytes[start..end]).filter(head);
         let values = values.ok_or_else(|| {
-            let what = format!("the head of a scan has {expected} numbers here");
-            ParseError::new(what).at(Place::Line(line_number(bytes, start)))
+            let place = Place::Line(line_number(bytes, start));
+            if k == 0 && start > 0 {
+                let what = "more points follow than the scan before declares, or no head of a scan";
+                return ParseError::miscounted(what, true).at(place);
+            }
+            ParseError::new(format!("the head of a scan has {expected} numbers here")).at(place)
         })?;
         all.push((start, values));
     }
@@ -106,13 +119,13 @@ impl ScanPoints {
         &mut self,
         bytes: &[u8],
         lines: &Lines,
-        matrix: &[[f64; 3]; 4],
+        pose: &Pose,
         scan: usize,
     ) -> Result<(), ParseError> {
         let of_block = |block: &Lines| {
             let mut points = ScanPoints::default();
             for &(start, end) in block {
-                points.push(&bytes[start..end], matrix, scan).ok_or(start)?;
+                points.push(&bytes[start..end], pose, scan).ok_or(start)?;
             }
             Ok(points)
         };
@@ -136,7 +149,7 @@ impl ScanPoints {
     }
 
     /// Adds the point of a line; `None` if it is none.
-    fn push(&mut self, line: &[u8], matrix: &[[f64; 3]; 4], scan: usize) -> Option<()> {
+    fn push(&mut self, line: &[u8], pose: &Pose, scan: usize) -> Option<()> {
         let values = numbers(line)?;
         let ([x, y, z, intensity], color) = match values[..] {
             [x, y, z, i] => ([x, y, z, i], None),
@@ -148,13 +161,12 @@ impl ScanPoints {
             self.invalid += 1;
             self.places.push([f64::NAN; 3]);
         } else {
-            let [a, b, c, d] = matrix;
-            self.places.push([0, 1, 2].map(|k| x * a[k] + y * b[k] + z * c[k] + d[k]));
+            self.places.push(pose.moved([x, y, z]));
         }
         self.intensity.push(intensity as f32);
         self.colored |= color.is_some();
-        for (channel, value) in self.colors.iter_mut().zip(color.unwrap_or_default()) {
-            channel.push(value as u8);
+        for (channel, value) in self.colors.iter_mut().zip(color.unwrap_or([f64::NAN; 3])) {
+            channel.push(value as f32);
         }
         self.scan.push(scan.min(usize::from(u16::MAX)) as u16);
         Some(())
@@ -167,11 +179,14 @@ impl ScanPoints {
         };
         let coordinates = Coordinates::F64(self.places);
         let mut cloud = Cloud::from_file(Format::Ptx, format!("PTX, {number}"), coordinates);
+        (cloud.scanners, cloud.warnings) = (self.scanners, self.warnings);
         cloud.add_column("intensity", Column::F32(self.intensity));
         if self.colored {
-            for (name, channel) in ["red", "green", "blue"].into_iter().zip(self.colors) {
-                cloud.add_column(name, Column::U8(channel));
+            let mut channels = self.colors.map(Column::F32);
+            if channels.iter().all(|channel| channel.whole_within(0.0, 255.0)) {
+                channels = channels.map(|channel| channel.cast(NumberType::U8));
             }
+            conversion::add_colors(&mut cloud, channels);
         }
         if scans > 1 {
             cloud.add_column("scan", Column::U16(self.scan));

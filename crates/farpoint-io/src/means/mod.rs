@@ -99,6 +99,7 @@ impl Cloud {
             crs: self.crs.clone(),
             unit: self.unit,
             scale: self.scale,
+            scanners: Vec::new(),
             statistics: None,
             unread: None,
         }

@@ -152,7 +152,7 @@ fn messages_say_where() {
         .contains("[a]")
     );
     assert!(message(b"", "a.ply").contains("empty"));
-    assert!(message(b"nonsense", "a.ply").contains("--input-format"));
+    assert!(message(b"nonsense", "a.ply").contains("`input_format`"));
     assert!(message(b"\x00\x01\x02", "a.what").contains("format"));
     assert!(message(b"\x1f\x8b\x08\x00", "a.xyz.gz").contains("a.xyz.gz"));
     assert!(message(b"\x28\xB5\x2F\xFD", "a.las").contains("zstd"));

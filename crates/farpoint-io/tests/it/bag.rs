@@ -419,6 +419,30 @@ fn declared_sizes_beyond_the_file_are_refused() {
     assert!(Bag::from_bytes(b"PK".to_vec(), "x").err().unwrap().to_string().contains("MCAP"));
 }
 
+/// No record has the code 0: zeros at the end of a file are no records, and a chunk of zeros is damaged.
+#[test]
+fn zeros_are_no_records() {
+    let file = drive(&bags::File { index: false, ..ZSTD }, "cdr", &[cloud(&OUSTER, 64, 1)]);
+    // Instead of the end of the data, the footer and the magic.
+    let cut = file.len() - 13 - 29 - 8;
+    let zeros = [&file[..cut], &vec![0; 100_000]].concat();
+    let found = contents(&zeros);
+    assert_eq!(found.messages, contents(&file).messages);
+    assert!(found.warnings.iter().any(|text| text.contains("ends at byte")), "{found:?}");
+    let mut chunk = vec![0; 28];
+    let content = vec![0u8; 9_000_000];
+    chunk[16..24].copy_from_slice(&(content.len() as u64).to_le_bytes());
+    chunk.extend(0u32.to_le_bytes());
+    chunk.extend((content.len() as u64).to_le_bytes());
+    chunk.extend(content);
+    let mut bytes = mcap::MAGIC.to_vec();
+    bytes.push(6);
+    bytes.extend((chunk.len() as u64).to_le_bytes());
+    bytes.extend(&chunk);
+    let error = Bag::from_bytes(bytes, "zeros.mcap").err().unwrap().to_string();
+    assert!(error.contains("the code 0"), "{error}");
+}
+
 /// Fields of a point of 48 bytes: intensity (float32), t (uint32), rgb (float32, packed), bytes between.
 const FIELDS: MessageLayout =
     MessageLayout { more: &[("intensity", 16, 7), ("t", 20, 6), ("rgb", 26, 7)], ..OUSTER };

@@ -133,7 +133,7 @@ fn parts_of_a_file_agree_and_all_attributes_come_back() {
     let rows: Vec<usize> = (0..points).map(|i| i * 7919 % points).collect();
     let (bytes, warnings) = encoded(&cloud, &rows, Copc::new(falling(points)).node_points(2000));
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].contains("--crs-wkt"), "{warnings:?}");
+    assert!(warnings[0].contains("`crs_wkt=FILE`"), "{warnings:?}");
     let file = File { bytes: &bytes };
     let nodes = file.check();
     assert!(nodes.len() > 15, "{}", nodes.len());

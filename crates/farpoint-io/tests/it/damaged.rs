@@ -253,7 +253,7 @@ fn raw_output_names_the_alternatives() {
     let cloud = Cloud::new(Coordinates::F64(vec![[637_012.345, 849_000.5, 0.1], [0.1, 0.2, 0.3]]));
     let (_, warnings) = as_format(&cloud, Format::Raw).unwrap();
     let rounded = warnings.iter().find(|w| w.contains("rounded")).unwrap();
-    assert!(rounded.contains("NPY") && !rounded.contains("--precision"), "{rounded}");
+    assert!(rounded.contains("NPY") && !rounded.contains("`precision"), "{rounded}");
 }
 
 #[test]

@@ -80,15 +80,15 @@ fn value(record: &Record, row: usize) -> RecordValue {
     }
 }
 
-/// A scan that looks to the left, far from the origin; no rotation unless `length` is 1.
-fn pose(length: f64) -> Transform {
+/// A scan that looks to the left, so far from the origin.
+fn pose(far: f64) -> Transform {
     let half = 0.6f64;
-    let rotation = Quaternion { w: length * half.cos(), x: 0.0, y: 0.0, z: length * half.sin() };
-    let translation = Translation { x: 683_012.25, y: 5_250_123.5, z: -401.75 };
+    let rotation = Quaternion { w: half.cos(), x: 0.0, y: 0.0, z: half.sin() };
+    let translation = Translation { x: far * 683_012.25, y: far * 5_250_123.5, z: far * -401.75 };
     Transform { rotation, translation }
 }
 
-/// Writes scans, each of these records, with the length of its pose if it has one.
+/// Writes scans, each of these records, with the distance of its pose if it has one.
 fn file(scans: &[(Vec<Record>, Option<f64>)]) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let mut file = E57Writer::new(&mut bytes, "{file}").unwrap();
@@ -171,10 +171,11 @@ fn copies_keep_names_types_and_values_as_they_are_stored() {
     }
 }
 
-/// A pose that is no rotation does not lead back: the points stay, as doubles.
+/// Doubles near the origin do not lead back to all of their digits: the points stay, without the pose.
 #[test]
 fn points_are_more_important_than_their_encoding() {
-    let original = open(&file(&[(prototype(steps(-9000, 9000)), Some(1.5))]));
+    let double = RecordDataType::Double { min: None, max: None };
+    let original = open(&file(&[(prototype(double), Some(0.0))]));
     let rows: Vec<usize> = (0..POINTS).collect();
     let (copy, _) = write_bytes(&original, &rows, &WriteOptions::default()).unwrap();
     let again = open(&copy);
@@ -239,4 +240,114 @@ fn new_files_have_states_and_ranges() {
     let (ply, _) =
         write_bytes(&open(&all_valid), &[0], &WriteOptions::default().format(Format::Ply)).unwrap();
     assert!(!String::from_utf8_lossy(&ply).contains("invalid_state"));
+}
+
+/// CRC-32C, as pages of E57 have it.
+fn checksum(page: &[u8]) -> [u8; 4] {
+    let shifted = |crc: u32, _| (crc >> 1) ^ if crc & 1 == 1 { 0x82F6_3B78 } else { 0 };
+    let crc = page.iter().fold(!0u32, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), shifted));
+    (!crc).to_be_bytes()
+}
+
+/// Returns the file with another text in its XML, which is at its end.
+fn edited(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
+    let mut content: Vec<u8> =
+        bytes.chunks_exact(1024).flat_map(|page| page[..1020].to_vec()).collect();
+    let at = content.windows(old.len()).position(|window| window == old.as_bytes()).unwrap();
+    content.splice(at..at + old.len(), new.bytes());
+    let length = u64::from_le_bytes(content[32..40].try_into().unwrap());
+    let length = length + new.len() as u64 - old.len() as u64;
+    content[32..40].copy_from_slice(&length.to_le_bytes());
+    content.resize(content.len().next_multiple_of(1020), 0);
+    let file_length = content.len() as u64 / 1020 * 1024;
+    content[16..24].copy_from_slice(&file_length.to_le_bytes());
+    content.chunks_exact(1020).flat_map(|page| [page, &checksum(page)].concat()).collect()
+}
+
+#[test]
+fn a_count_that_no_file_holds_is_refused_by_every_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.e57");
+    let options = ReadOptions::default();
+    let scans = [(prototype(steps(-9000, 9000)), None), (prototype(steps(-9000, 9000)), None)];
+    let bytes = file(&scans);
+    for (count, is_possible) in [(200u64, true), (9_000_000, false), (i64::MAX as u64, false)] {
+        let stated = format!("recordCount=\"{count}\"");
+        std::fs::write(&path, edited(&bytes, "recordCount=\"200\"", &stated)).unwrap();
+        let found = [
+            farpoint_io::read(&path, &options).map(|cloud| cloud.len() as u64),
+            farpoint_io::Reader::open(&path, &options, None).map(|reader| reader.len()),
+            farpoint_io::summary(&path, &options).map(|summary| summary.unwrap().points),
+        ];
+        for found in found {
+            match found {
+                Ok(points) => assert!(is_possible && points == 400, "{count}: {points}"),
+                Err(error) => {
+                    let error = error.to_string();
+                    let words = format!("{count} points are declared, more than the file can hold");
+                    assert!(!is_possible && error.contains(&words), "{error}");
+                }
+            }
+        }
+    }
+}
+
+/// Replaces the XML of a file: pages of 1020 bytes, each with its CRC-32C.
+fn with_xml(bytes: &[u8], edit: impl Fn(String) -> String) -> Vec<u8> {
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let (start, length) = (number(24) / 1024 * 1020 + number(24) % 1024, number(32));
+    let mut all: Vec<u8> = bytes.chunks(1024).flat_map(|page| &page[..1020]).copied().collect();
+    let xml = edit(String::from_utf8(all[start..start + length].to_vec()).unwrap());
+    all.splice(start.., xml.bytes());
+    all.resize(all.len().next_multiple_of(1020), 0);
+    all[32..40].copy_from_slice(&(xml.len() as u64).to_le_bytes());
+    let pages = all.len() as u64 / 1020;
+    all[16..24].copy_from_slice(&(pages * 1024).to_le_bytes());
+    let crc = |page: &[u8]| {
+        let bit = |crc: u32, _| (crc >> 1) ^ (0x82f6_3b78 * (crc & 1));
+        !page.iter().fold(!0, |crc, &b| (0..8).fold(crc ^ u32::from(b), bit))
+    };
+    all.chunks(1020).flat_map(|page| [page, &crc(page).to_be_bytes()].concat()).collect()
+}
+
+/// Thousands of attributes would take a parser of XML minutes.
+#[test]
+fn thousands_of_xml_attributes_are_refused() {
+    let bytes = file(&[(prototype(RecordDataType::F64), None)]);
+    assert_eq!(open(&with_xml(&bytes, |xml| xml)).len(), POINTS);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.e57");
+    for (name, element) in [("a", "<e57Root"), ("xmlns:a", "<e57Root"), ("a", "<data3D")] {
+        let some = |count: usize| {
+            let all: String = (0..count).map(|k| format!(" {name}{k}='>{k}'")).collect();
+            with_xml(&bytes, |xml| xml.replacen(element, &format!("{element}{all}"), 1))
+        };
+        assert_eq!(open(&some(20)).len(), POINTS, "{name} {element}");
+        let many = some(100_000);
+        std::fs::write(&path, &many).unwrap();
+        for error in [
+            read_bytes(&many, "a.e57", &ReadOptions::default()).err().unwrap(),
+            farpoint_io::summary(&path, &ReadOptions::default()).err().unwrap(),
+        ] {
+            let error = error.to_string();
+            assert!(error.contains("attributes or namespaces"), "{error}");
+        }
+    }
+    // A comment or text may hold any number of quotes.
+    let quotes = format!("<!-- {} --><e57Root", "a='1' ".repeat(10_000));
+    let commented = with_xml(&bytes, |xml| xml.replacen("<e57Root", &quotes, 1));
+    assert_eq!(open(&commented).len(), POINTS);
+}
+
+/// Equal names of fields, which an attribute each is made of, take no quadratic time.
+#[test]
+fn many_fields_of_one_name_are_read() {
+    let mut records = prototype(RecordDataType::F64);
+    for space in ["abc", "nor"] {
+        records.push(Record { name: extension(space, "same"), data_type: integer(0, 1) });
+    }
+    let fields = open(&file(&[(records, None)])).fields();
+    let found: Vec<_> = fields.iter().filter(|field| field.name.starts_with("same")).collect();
+    assert_eq!(found.len(), 2, "{fields:?}");
+    assert_eq!(found[1].name, "same_2");
 }

@@ -6,10 +6,10 @@ use farpoint_io::{
 };
 use std::io::Cursor;
 
-const POINTS: usize = 50;
+pub(crate) const POINTS: usize = 50;
 
 /// A file of one point format as las itself writes it, with three bytes that nothing describes.
-fn las_file(format: u8, version: (u8, u8)) -> (Vec<u8>, Vec<Vec<u8>>) {
+pub(crate) fn las_file(format: u8, version: (u8, u8)) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut builder = las::Builder::from(version);
     builder.point_format = las::point::Format::new(format).unwrap();
     builder.point_format.extra_bytes = 3;
@@ -61,7 +61,7 @@ fn las_file(format: u8, version: (u8, u8)) -> (Vec<u8>, Vec<Vec<u8>>) {
     (writer.into_inner().unwrap().into_inner(), records)
 }
 
-fn versions(format: u8) -> Vec<(u8, u8)> {
+pub(crate) fn versions(format: u8) -> Vec<(u8, u8)> {
     match format {
         0..=1 => vec![(1, 0), (1, 1), (1, 2), (1, 3), (1, 4)],
         2..=3 => vec![(1, 2), (1, 3), (1, 4)],

@@ -105,7 +105,7 @@ fn the_finest_step_and_one_offset_hold_all_coordinates() {
     let far = save(folder.path(), "far.las", &far, &WriteOptions::default().scale(0.001));
     let error = open(&[paths[0].clone(), far]).unwrap_err().to_string();
     assert!(
-        error.contains("too far") && error.contains("0.001") && error.contains("--scale"),
+        error.contains("too far") && error.contains("0.001") && error.contains("`scale`"),
         "{error}"
     );
 }

@@ -58,7 +58,6 @@ fn off_keeps_colors_and_normals_of_its_vertices() {
             [normal.clone(), kinds(&colors, NumberType::U8)].concat(),
             "1 2 3 0 0.6 0.8 10 20 30",
         ),
-        ("OFF 1 0 0\n1 2 3 4 5 6\n", Vec::new(), "1 2 3"),
     ] {
         let cloud = open(text, "a.off");
         assert_eq!(cloud.coordinates(), &Coordinates::F64(vec![[1.0, 2.0, 3.0]]));
@@ -69,6 +68,9 @@ fn off_keeps_colors_and_normals_of_its_vertices() {
 
 #[test]
 fn dropped_parts_of_an_off_are_counted() {
+    let plain = open("OFF 1 0 0\n1 2 3 4 5 6\n", "a.off");
+    assert_eq!(attributes(&plain), (Vec::new(), "1 2 3".to_owned()));
+    loses(&plain, &["3 further values"]);
     let text = "STCNOFF\n2 1 0\n1 2 3 0 0 1 10 20 30 0.5 0.5\n4 5 6 0 1 0 40 50 60 0 1\n2 0 1\n";
     let cloud = open(text, "a.off");
     assert_eq!(attributes(&cloud).1, "1 2 3 0 0 1 10 20 30|4 5 6 0 1 0 40 50 60");

@@ -68,7 +68,7 @@ fn rows_of_other_lengths_are_refused_with_their_length() {
     ] {
         let bytes = rows(2400, &columns);
         let error = guessed(&bytes, "a.bin").unwrap_err().to_string();
-        assert!(error.contains(&format!("set --columns {expected}")), "{error}");
+        assert!(error.contains(&format!("set `columns={expected}`")), "{error}");
         assert!(!error.contains('\n'), "{error}");
         let cloud = open(&bytes, &ReadOptions::default().columns(expected)).unwrap();
         assert_eq!((cloud.len(), cloud.warnings().len()), (2400, 0));
@@ -84,7 +84,7 @@ fn ambiguous_columns_are_warned_of() {
     assert_eq!(cube.len(), 2400);
     let [warning] = cube.warnings() else { panic!("{:?}", cube.warnings()) };
     assert!(warning.contains("read as 4") && warning.contains("3, 5, 6, 8 would fit"), "{warning}");
-    assert!(warning.contains("--columns"), "{warning}");
+    assert!(warning.contains("`columns`"), "{warning}");
 }
 
 #[test]
@@ -94,14 +94,14 @@ fn other_types_than_float32_are_refused() {
         .flat_map(|_| f64::from(random.next()).mul_add(100.0 / 3.0, 0.1).to_le_bytes())
         .collect();
     let error = guessed(&doubles, "a.bin").unwrap_err().to_string();
-    assert!(error.contains("not coordinates") && error.contains("--input-format"), "{error}");
+    assert!(error.contains("not coordinates") && error.contains("`input_format`"), "{error}");
     assert!(open(&doubles, &ReadOptions::default().columns(4)).is_ok());
     // Text is known by its content.
     assert_eq!(guessed(b"1 2 3\n4 5 6\n", "a.bin").unwrap().format(), Some(Format::Text));
     // A size that does not fit: the values show more than the size.
     let six = rows(2401, &with(&[(0.0, 255.0, true); 3]));
     let error = guessed(&six, "a.pcd.bin").unwrap_err().to_string();
-    assert!(error.contains("--columns 6") && error.contains("3, 6, 7, 14"), "{error}");
+    assert!(error.contains("`columns=6`") && error.contains("3, 6, 7, 14"), "{error}");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn ambiguous_files_are_warned_of() {
         assert_eq!(plain(file).unwrap().warnings(), Vec::<String>::new(), "{file}");
     }
     let error = plain("scannet/scene0000_00.bin").unwrap_err().to_string();
-    assert!(error.contains("--columns 6"), "{error}");
+    assert!(error.contains("`columns=6`"), "{error}");
     let degrees = plain("las/epsg_4326.las").unwrap();
     assert!(degrees.warnings()[0].contains("degrees"), "{:?}", degrees.warnings());
 }

@@ -295,7 +295,7 @@ fn las_counts_and_bounds_follow_the_kept_points() {
 
 #[test]
 fn integers_of_64_bits_are_kept_or_warned_of() {
-    let mut cloud = Cloud::new(Coordinates::F64(vec![[0.1, 0.2, 1.0 / 3.0], [1e6, 0.0, 0.0]]));
+    let mut cloud = Cloud::new(Coordinates::F64(vec![[0.1, 0.2, 1.0 / 3.0], [1e3, 0.0, 0.0]]));
     cloud.add_column("id", Column::I64(vec![i64::MAX, 1]));
     let warnings = |format| write_bytes(&cloud, &[0, 1], &to(format)).unwrap().1;
     assert!(warnings(Format::Ply)[0].contains("'id'"));

@@ -1,7 +1,8 @@
 //! Expands the paths that a user gives: files, folders, patterns (`scans/**/*.laz`) and lists (`@list.txt`).
 
-use crate::Error;
-use farpoint_io::Format;
+use crate::text::count;
+use crate::{Error, Watch};
+use farpoint_io::{Format, is_url};
 use fast_glob::glob_match;
 use std::ffi::OsStr;
 use std::fs;
@@ -20,7 +21,8 @@ pub struct InputFile {
 /// Returns the files that `inputs` names, sorted by path, each once. A folder stands for its files whose names have
 /// the extension of a format that can be read, and with `recursive` also for those of its subfolders; hidden ones,
 /// `excluded` (the folder of the outputs) and links to folders are skipped. A line of a list (`@list.txt`) may be
-/// anything that can be given itself; empty lines and those that start with `#` are ignored.
+/// anything that can be given itself; empty lines and those that start with `#` are ignored. `watch` receives a note of
+/// subfolders that are skipped.
 ///
 /// # Errors
 /// [`Error::Input`] for a folder, pattern or list that names no file; [`Error::System`] if one can't be read. A named
@@ -29,9 +31,10 @@ pub fn expand(
     inputs: &[PathBuf],
     recursive: bool,
     excluded: Option<&Path>,
+    watch: &dyn Watch,
 ) -> Result<Vec<InputFile>, Error> {
     let excluded = excluded.and_then(|folder| fs::canonicalize(folder).ok());
-    let walk = Walk { recursive, excluded };
+    let walk = Walk { recursive, excluded, watch };
     let mut found = Vec::new();
     for path in inputs {
         match list_of(path) {
@@ -46,7 +49,8 @@ pub fn expand(
 
 /// Returns whether `path` names files rather than being one: a folder, a list, or a pattern.
 pub fn names_several(path: &Path) -> bool {
-    list_of(path).is_some() || path.is_dir() || (has_wildcards(path) && !path.exists())
+    let is_pattern = has_wildcards(path) && !path.exists() && !is_url(&path.to_string_lossy());
+    list_of(path).is_some() || path.is_dir() || is_pattern
 }
 
 /// Returns the list that an argument such as `@list.txt` names, unless there is a file of that very name.
@@ -60,15 +64,20 @@ fn has_wildcards(path: &Path) -> bool {
 
 const READ_FIX: &str = "check the name and the permissions";
 
-struct Walk {
+struct Walk<'a> {
     recursive: bool,
     excluded: Option<PathBuf>,
+    watch: &'a dyn Watch,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn add(&self, path: &Path, found: &mut Vec<InputFile>) -> Result<(), Error> {
         if path == Path::new("-") {
             return Err(Error::input(path, "standard input is one cloud", "use it alone, with -o"));
+        }
+        if is_url(&path.to_string_lossy()) {
+            let fix = "download the files first, and use their paths";
+            return Err(Error::input(path, "is a URL", fix));
         }
         let before = found.len();
         if path.is_dir() {
@@ -77,10 +86,18 @@ impl Walk {
                 return Err(Error::input(path, "is also the folder of the outputs", fix));
             }
             let readable = |inside: &Path| Format::of_input(inside).is_some();
-            self.folder(path, Path::new(""), self.recursive, &readable, found)?;
+            let skipped = self.folder(path, Path::new(""), self.recursive, &readable, found)?;
             if found.len() == before {
-                let fix = "use a folder with point clouds, or --recursive for subfolders";
+                let fix = "use a folder with point clouds, or `recursive=True` for subfolders";
                 return Err(Error::input(path, "no point cloud files in this folder", fix));
+            }
+            if skipped > 0 {
+                let folders = if skipped == 1 { "subfolder is" } else { "subfolders are" };
+                self.watch.note(&format!(
+                    "{}: {} {folders} skipped; `recursive=True` takes their files, too",
+                    path.display(),
+                    count(skipped)
+                ));
             }
         } else if has_wildcards(path) && !path.exists() {
             self.pattern(path, found)?;
@@ -109,7 +126,7 @@ impl Walk {
         }
     }
 
-    /// Adds the files below `folder` that `fit`, by their path below it.
+    /// Adds the files below `folder` that `fit`, by their path below it. Returns the number of subfolders skipped.
     fn folder(
         &self,
         folder: &Path,
@@ -117,10 +134,14 @@ impl Walk {
         deep: bool,
         fit: &dyn Fn(&Path) -> bool,
         found: &mut Vec<InputFile>,
-    ) -> Result<(), Error> {
-        if self.excluded.is_some() && fs::canonicalize(folder).ok() == self.excluded {
-            return Ok(());
+    ) -> Result<usize, Error> {
+        let is_excluded = |folder: &Path| {
+            self.excluded.is_some() && fs::canonicalize(folder).ok() == self.excluded
+        };
+        if is_excluded(folder) {
+            return Ok(0);
         }
+        let mut skipped = 0;
         let fail = |source| Error::system(folder, source, READ_FIX);
         for entry in fs::read_dir(folder).map_err(fail)? {
             let entry = entry.map_err(fail)?;
@@ -128,14 +149,15 @@ impl Walk {
             let (path, inside) = (folder.join(&name), inside.join(&name));
             if is_hidden(&name) {
             } else if kind.is_dir() {
-                if deep {
-                    self.folder(&path, &inside, deep, fit, found)?;
+                match deep {
+                    true => skipped += self.folder(&path, &inside, deep, fit, found)?,
+                    false => skipped += usize::from(!is_excluded(&path)),
                 }
             } else if fit(&inside) && (kind.is_file() || path.is_file()) {
                 found.push(InputFile { path: tidy(&path), inside });
             }
         }
-        Ok(())
+        Ok(skipped)
     }
 
     /// Adds files below the longest part without wildcards that match the rest.
@@ -152,7 +174,7 @@ impl Walk {
         if !folder.is_dir() {
             return Ok(());
         }
-        self.folder(folder, Path::new(""), deep, &fits, found)
+        self.folder(folder, Path::new(""), deep, &fits, found).map(drop)
     }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! A run holds a lock on the manifest, which the system releases when the process ends, even by a crash.
 
+use crate::text::escaped;
 use crate::{Error, File, Row};
 use farpoint_io::temporary;
 use std::collections::{HashMap, HashSet};
@@ -79,7 +80,7 @@ impl Manifest {
 
     /// Returns the last row of the file's output.
     pub fn row(&self, file: &File) -> Option<&Row> {
-        self.rows.get(file.place.to_str()?)
+        self.rows.get(&escaped(&file.place))
     }
 
     /// Returns the row of a file that needs no work: its output is there as it was written, from the unchanged file,
@@ -98,7 +99,7 @@ impl Manifest {
 
     /// Returns whether work on the file was in progress when a run was killed.
     pub fn was_open(&self, file: &File) -> bool {
-        file.place.to_str().is_some_and(|place| self.open.contains(place))
+        self.open.contains(&escaped(&file.place))
     }
 
     /// Records that work on the file begins.
@@ -106,13 +107,13 @@ impl Manifest {
     /// # Errors
     /// [`Error::System`] if the system refuses.
     pub fn begin(&mut self, file: &File) -> Result<(), Error> {
-        self.in_progress.insert(file.place.display().to_string());
+        self.in_progress.insert(escaped(&file.place));
         self.note('+', file)
     }
 
     /// Records that work on the file ended otherwise than by the end of its process.
     fn note(&mut self, sign: char, file: &File) -> Result<(), Error> {
-        let place = serde_json::Value::from(file.place.display().to_string());
+        let place = serde_json::Value::from(escaped(&file.place));
         let path = self.folder.join(TRIES);
         line(&mut self.tries, format!("{sign}{place}\n"))
             .map_err(|source| Error::system(&path, source, FIX))
@@ -133,7 +134,7 @@ impl Manifest {
 
     /// Records that the process that worked on the file was ended.
     pub fn was_cut(&mut self, file: &File) {
-        self.interrupted.insert(file.place.display().to_string());
+        self.interrupted.insert(escaped(&file.place));
     }
 
     /// Ends a run that was not killed: no try is open, and no work is in progress any more.

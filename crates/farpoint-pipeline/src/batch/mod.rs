@@ -110,7 +110,7 @@ impl Batch {
         let input = self.files[k].input.display();
         let error = format!(
             "{input}: its process was killed {deaths} times (out of memory?), so it is not tried \
-             again; --force tries it (in Python: force=True)"
+             again; `force=True` tries it"
         );
         let row = Row::of(&self.files[k], &self.digest, 0.0, Err(error));
         self.add(k, Row { killed: deaths, ..row })?;

@@ -2,8 +2,8 @@
 
 use crate::memory::weight;
 use crate::{Error, InputFile};
-use farpoint_io::{Copc, Format};
-use std::collections::HashMap;
+use farpoint_io::{Copc, FileId, Format};
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -33,7 +33,7 @@ pub struct File {
 pub fn plan(found: Vec<InputFile>, out: &Path, to: Option<&str>) -> Result<Vec<File>, Error> {
     let mut files: Vec<File> = Vec::with_capacity(found.len());
     let mut outputs: HashMap<PathBuf, usize> = HashMap::with_capacity(found.len());
-    let mut inputs = Identities::default();
+    let mut inputs = HashSet::new();
     for InputFile { path, inside } in found {
         // Outputs are not compressed.
         let packed = inside.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
@@ -51,20 +51,21 @@ pub fn plan(found: Vec<InputFile>, out: &Path, to: Option<&str>) -> Result<Vec<F
             let fix = match path.parent() == files[other].input.parent() {
                 true => "rename one of them, or process them in two runs with two output folders",
                 false => {
-                    "use the folder above both with --recursive (in Python: recursive=True), which keeps \
+                    "use the folder above both with `recursive=True`, which keeps \
                      their tree, or process them in two runs with two output folders"
                 }
             };
             return Err(Error::input(&path, problem, fix));
         }
         let metadata = fs::metadata(&path).ok();
-        inputs.add(&path, metadata.as_ref());
+        inputs.extend(FileId::of(&path));
         let size = metadata.as_ref().map_or(0, Metadata::len);
         let modified = metadata.as_ref().map_or(0, modified);
         let weight = weight(&path, size);
         files.push(File { input: path, output: out.join(&place), place, size, modified, weight });
     }
-    match files.iter().find(|file| inputs.has(&file.output)) {
+    match files.iter().find(|file| FileId::of(&file.output).is_some_and(|id| inputs.contains(&id)))
+    {
         Some(file) => Err(Error::input(
             &file.output,
             format!("the output of {} is one of the inputs", file.input.display()),
@@ -91,37 +92,4 @@ fn renamed(path: &Path, extension: &str) -> PathBuf {
     name.push(".");
     name.push(extension);
     path.with_file_name(name)
-}
-
-/// Identities of existing files, through links too.
-#[derive(Default)]
-struct Identities(std::collections::HashSet<Identity>);
-
-#[cfg(unix)]
-type Identity = (u64, u64);
-#[cfg(not(unix))]
-type Identity = PathBuf;
-
-impl Identities {
-    fn add(&mut self, path: &Path, metadata: Option<&Metadata>) {
-        self.0.extend(metadata.and_then(|metadata| identity(path, metadata)));
-    }
-
-    fn has(&self, path: &Path) -> bool {
-        let metadata = fs::metadata(path).ok();
-        metadata
-            .and_then(|metadata| identity(path, &metadata))
-            .is_some_and(|id| self.0.contains(&id))
-    }
-}
-
-#[cfg(unix)]
-fn identity(_: &Path, metadata: &Metadata) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(path: &Path, _: &Metadata) -> Option<Identity> {
-    fs::canonicalize(path).ok()
 }

@@ -1,5 +1,6 @@
 //! Result for a file: a line of the manifest.
 
+use crate::text::escaped;
 use crate::{File, Finished};
 use serde_json::{Value, json};
 use std::fs;
@@ -17,6 +18,8 @@ pub struct Done {
     pub radius: f64,
     /// Bytes of the output.
     pub bytes: u64,
+    /// Warnings while it was sampled; the manifest does not keep them.
+    pub warnings: Vec<String>,
 }
 
 impl Done {
@@ -27,7 +30,8 @@ impl Done {
     pub fn of(finished: &Finished, output: &Path) -> Result<Self, String> {
         let about = fs::metadata(output).map_err(|error| format!("{}: {error}", output.display()));
         let (points, samples) = (finished.points, finished.samples);
-        Ok(Self { points, samples, radius: finished.outcome.covering_radius, bytes: about?.len() })
+        let (radius, warnings) = (finished.outcome.covering_radius, Vec::new());
+        Ok(Self { points, samples, radius, bytes: about?.len(), warnings })
     }
 }
 
@@ -56,8 +60,8 @@ impl Row {
     /// Creates the row of a file.
     pub fn of(file: &File, options: &str, seconds: f64, result: Result<Done, String>) -> Self {
         Self {
-            input: file.input.display().to_string(),
-            output: file.place.display().to_string(),
+            input: escaped(&file.input),
+            output: escaped(&file.place),
             size: file.size,
             modified: file.modified,
             options: options.to_owned(),
@@ -105,6 +109,7 @@ impl Row {
                 samples: number("samples")?,
                 radius: value.get("covering_radius")?.as_f64().unwrap_or(f64::INFINITY),
                 bytes: number("bytes")?,
+                warnings: Vec::new(),
             }),
         };
         Some(Self {
@@ -128,8 +133,8 @@ impl Row {
 /// Formats the result for a file as a line for another process.
 pub fn answer(seconds: f64, result: &Result<Done, String>) -> String {
     match result {
-        Ok(done) => {
-            json!([seconds, done.points, done.samples, done.radius, done.bytes]).to_string()
+        Ok(Done { points, samples, radius, bytes, warnings }) => {
+            json!([seconds, points, samples, radius, bytes, warnings]).to_string()
         }
         Err(error) => json!([seconds, error]).to_string(),
     }
@@ -144,7 +149,9 @@ pub fn read_answer(line: &str) -> Option<(f64, Result<Done, String>)> {
     }
     let number = |place: usize| value.get(place)?.as_u64();
     let radius = value.get(3)?.as_f64().unwrap_or(f64::INFINITY);
-    Some((seconds, Ok(Done { points: number(1)?, samples: number(2)?, radius, bytes: number(4)? })))
+    let (points, samples, bytes) = (number(1)?, number(2)?, number(4)?);
+    let warnings = value.get(5)?.as_array()?.iter().filter_map(|text| Some(text.as_str()?.into()));
+    Some((seconds, Ok(Done { points, samples, radius, bytes, warnings: warnings.collect() })))
 }
 
 #[cfg(test)]
@@ -153,7 +160,8 @@ mod tests {
 
     #[test]
     fn answers_are_read_as_they_were_written() {
-        let done = Done { points: 9, samples: 0, radius: f64::INFINITY, bytes: 99 };
+        let warnings = vec!["a.ply: \"odd\"".to_owned()];
+        let done = Done { points: 9, samples: 0, radius: f64::INFINITY, bytes: 99, warnings };
         for result in [Ok(done), Err("no\nfile".to_owned())] {
             let line = answer(0.5, &result);
             assert_eq!(read_answer(&(line.clone() + "\n")), Some((0.5, result)));
@@ -176,7 +184,8 @@ mod tests {
 
     #[test]
     fn lines_are_read_as_they_were_written() {
-        let done = Done { points: 9, samples: 3, radius: 0.1 + 0.2, bytes: 99 };
+        let warnings = Vec::new();
+        let done = Done { points: 9, samples: 3, radius: 0.1 + 0.2, bytes: 99, warnings };
         let mut rows = vec![row(Ok(done.clone())), row(Err("bad\nfile".into()))];
         rows.push(row(Ok(Done { radius: f64::INFINITY, ..done })));
         rows.push(Row { killed: 2, ..row(Err("killed".into())) });

@@ -1,6 +1,6 @@
 //! Selects the points of a cloud that are used, with notes for the user.
 
-use super::points::{Number, finite, zero};
+use super::points::{finite, is_zero, zeros};
 use crate::text::count;
 use crate::{InputPoints, Points, RowSelection, Rows, Watch, each_precision};
 use farpoint_io::{Cloud, Filter};
@@ -20,13 +20,16 @@ pub fn prepare<'a>(
     watch: &dyn Watch,
 ) -> Result<Points<'a>, String> {
     let mut points = Points::of(cloud);
-    let (all, bad, zeros) = (points.len(), points.unusable(), points.zeros());
+    let (all, bad, zeros) = (points.len(), points.unusable(), zeros(cloud));
     report_rows(name, rows.drop_zeros, [all, bad, zeros], watch);
     if rows.drop_zeros && zeros > 0 {
-        each_precision!(&mut points, points => drop_zeros(points.to_mut()));
+        each_precision!(&mut points, points => {
+            let rows = points.to_mut().iter_mut().enumerate();
+            rows.filter(|(row, _)| is_zero(cloud, *row)).for_each(|(_, at)| *at = unusable());
+        });
     }
     if !points.is_empty() && points.first_usable().is_none() {
-        return Err(format!("{name}: none of the {} rows can be used; check the file", count(all)));
+        return Err(none_usable(name, all));
     }
     if let (true, Points::F64(wide)) = (rows.single, &points) {
         let (corner, narrow) = narrowed(wide);
@@ -63,7 +66,7 @@ pub(crate) fn report_rows(
 pub fn zeros_kept(name: &str, zeros: u64, all: u64) -> String {
     let [zeros, all] = [zeros, all].map(count);
     format!(
-        "{name}: {zeros} of {all} rows are exactly (0, 0, 0), which some sensors write for 'no return'; --drop-zeros \
+        "{name}: {zeros} of {all} rows are exactly (0, 0, 0), which some sensors write for 'no return'; `drop_zeros=True` \
          leaves them out"
     )
 }
@@ -76,9 +79,8 @@ pub(crate) fn report_narrowed(name: &str, [x, y, z]: [f64; 3], watch: &dyn Watch
     ));
 }
 
-/// Makes rows of zeros unusable.
-fn drop_zeros<T: Number + From<f32>>(points: &mut [[T; 3]]) {
-    points.iter_mut().filter(|row| zero(row)).for_each(|row| *row = [f32::NAN.into(); 3]);
+fn unusable<T: From<f32>>() -> [T; 3] {
+    [f32::NAN; 3].map(T::from)
 }
 
 /// Returns the minimum corner, and the points relative to it in single precision.
@@ -116,12 +118,11 @@ pub(crate) fn converted(
     }
     let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
     if drop_zeros {
-        each_precision!(Points::of(cloud), points => {
-            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
-        });
+        mask.iter_mut().enumerate().for_each(|(row, used)| *used &= !is_zero(cloud, row));
     }
     let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
     report_filtered(name, [cloud.len(), rows.len()], watch);
+    warn_of_none(name, [cloud.len(), rows.len()], watch);
     Ok(rows)
 }
 
@@ -130,10 +131,25 @@ pub(crate) fn report_filtered(name: &str, [all, used]: [usize; 2], watch: &dyn W
     watch.note(&format!("{name}: {} of {} rows are used", count(used), count(all)));
 }
 
+/// Warns if a filter leaves none of the rows of a file.
+pub(crate) fn warn_of_none(name: &str, [all, usable]: [usize; 2], watch: &dyn Watch) {
+    if all > 0 && usable == 0 {
+        watch.warn(&format!(
+            "{name}: the filters leave no row with a position of {}; check their values",
+            count(all)
+        ));
+    }
+}
+
+/// Returns the error that none of the rows of a file, of which no filter leaves any out, can be used.
+pub(crate) fn none_usable(name: &str, rows: usize) -> String {
+    format!("{name}: none of the {} rows can be used; check the file", count(rows))
+}
+
 /// Selects the points of a cloud by `rows` and `filter`. `name` is that of the file, for the notes to `watch`.
 ///
 /// # Errors
-/// A text, if a field of the filter does not exist, or if the filter leaves rows and none can be used.
+/// A text, if a field of the filter does not exist, or if there is no filter and no row can be used.
 pub(crate) fn choose<'a>(
     cloud: &'a Cloud,
     name: &str,
@@ -154,22 +170,19 @@ pub(crate) fn choose<'a>(
     if !filter.is_empty() {
         report_filtered(name, [points.len(), kept], watch);
     }
-    let [bad, zeros] = each_precision!(&points, points => {
-        let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
-        [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]
+    let bad = each_precision!(&points, points => {
+        points.iter().zip(&mask).filter(|(row, used)| **used && !finite(row)).count()
     });
+    let zeros = (0..mask.len()).filter(|&row| mask[row] && is_zero(cloud, row)).count();
     report_rows(name, rows.drop_zeros, [kept, bad, zeros], watch);
     if rows.drop_zeros && zeros > 0 {
-        each_precision!(&points, points => {
-            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
-        });
+        mask.iter_mut().enumerate().for_each(|(row, used)| *used &= !is_zero(cloud, row));
     }
-    if kept > 0 && bad == kept {
-        return Err(format!(
-            "{name}: none of the {} rows can be used; check the file",
-            count(kept)
-        ));
+    let left_out = bad + if rows.drop_zeros { zeros } else { 0 };
+    if filter.is_empty() && kept > 0 && kept == left_out {
+        return Err(none_usable(name, kept));
     }
+    warn_of_none(name, [points.len(), kept - left_out], watch);
     let points = match points {
         Points::F64(wide) if rows.single => {
             let used = |row: usize| mask[row];
@@ -185,6 +198,7 @@ pub(crate) fn choose<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farpoint_io::Coordinates;
 
     #[test]
     fn narrowing_subtracts_first() {
@@ -196,10 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn zeros_become_unusable() {
-        let mut rows = [[0.0f32, -0.0, 0.0], [0.0, 0.0, 1.0]];
-        drop_zeros(&mut rows);
-        assert!(rows[0][0].is_nan());
-        assert_eq!(rows[1], [0.0, 0.0, 1.0]);
+    fn zeros_have_any_sign() {
+        let cloud = Cloud::new(Coordinates::F32(vec![[0.0, -0.0, 0.0], [0.0, 0.0, 1.0]]));
+        assert_eq!([0, 1].map(|row| is_zero(&cloud, row)), [true, false]);
     }
 }

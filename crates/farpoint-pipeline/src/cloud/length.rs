@@ -25,14 +25,21 @@ const fn by(symbol: &'static str, in_meter: f64, meters: f64) -> Unit {
     Unit { symbol, in_meter, meters }
 }
 
-const UNITS: [Unit; 6] = [
+const UNITS: [Unit; 10] = [
     by("mm", 1000.0, 1.0),
     by("cm", 100.0, 1.0),
     by("m", 1.0, 1.0),
     by("km", 1.0, 1000.0),
     by("ft", 10_000.0, 3048.0),
+    by("feet", 10_000.0, 3048.0),
+    by("usft", 3937.0, 1200.0),
+    by("us-ft", 3937.0, 1200.0),
+    by("ftUS", 3937.0, 1200.0),
     by("in", 10_000.0, 254.0),
 ];
+
+/// The units, for messages.
+const SYMBOLS: &str = "units are mm, cm, m, km, in, ft, and usft for US survey feet";
 
 impl Length {
     /// Returns the number in a file whose unit is `meters` meters.
@@ -64,7 +71,7 @@ impl FromStr for Length {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = || "use a length such as 0.05, 5cm or 50mm".to_owned();
+        let advice = || format!("use a length such as 0.05, 5cm or 50mm; {SYMBOLS}");
         // The longest symbol that fits: 5cm ends in m too.
         let unit = UNITS
             .into_iter()
@@ -109,13 +116,15 @@ pub fn unit(
         }
         Some(_) => Ok(1.0),
         None => {
-            let Some(crs) = crs else { return Ok(1.0) };
             let converted = length.in_meters();
-            watch.warn(&format!(
-                "{name}: {option} {length} is taken as {converted}, for meters; the file does not state \
-                 the unit of {}; use a number without a unit if it is another",
-                crs.name
-            ));
+            let taken =
+                format!("{name}: {option} {length} is taken as {converted}, for meters; the file");
+            let advice = "use a number without a unit if it is another";
+            match crs {
+                None => watch.note(&format!("{taken} states no unit; {advice}")),
+                Some(crs) => watch
+                    .warn(&format!("{taken} does not state the unit of {}; {advice}", crs.name)),
+            }
             Ok(1.0)
         }
     }
@@ -138,7 +147,11 @@ mod tests {
         assert_eq!(length("1in").in_meters(), 0.0254);
         assert_eq!(length("5 cm").to_string(), "5cm");
         let error = "5 furlongs".parse::<Length>().unwrap_err();
-        assert_eq!(error, "use a length such as 0.05, 5cm or 50mm");
+        assert_eq!(error, format!("use a length such as 0.05, 5cm or 50mm; {SYMBOLS}"));
+        for text in ["3937usft", "3937 us-ft", "3937ftUS"] {
+            assert_eq!(length(text).in_meters(), 1200.0, "{text}");
+        }
+        assert_eq!(length("10 feet").in_meters(), 3.048);
         for text in ["", "m", "cm", "5cmm", "5 c m"] {
             assert!(text.parse::<Length>().is_err(), "{text}");
         }

@@ -15,11 +15,11 @@ pub enum RowList {
 }
 
 impl RowList {
-    /// Returns the option of the command line.
+    /// Returns the option, as in messages.
     pub fn option(&self) -> &'static str {
         match self {
-            Self::Rows(_) => "--rows",
-            Self::Mask(_) => "--mask",
+            Self::Rows(_) => "`rows`",
+            Self::Mask(_) => "`mask`",
         }
     }
 
@@ -50,7 +50,7 @@ fn parse_mask(numbers: &[i64], path: &Path) -> Result<Vec<bool>, String> {
         0 => Ok(false),
         1 => Ok(true),
         other => Err(format!(
-            "{}: value {other} at place {place} is neither 0 nor 1; use --rows for row numbers",
+            "{}: value {other} at place {place} is neither 0 nor 1; use `rows` for row numbers",
             name(path)
         )),
     };

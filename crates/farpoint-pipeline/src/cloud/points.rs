@@ -65,11 +65,6 @@ impl<'a> Points<'a> {
         each_precision!(self, points => count_rows(points, |row| !finite(row)))
     }
 
-    /// Returns the number of rows that are exactly (0, 0, 0).
-    pub fn zeros(&self) -> usize {
-        each_precision!(self, points => count_rows(points, zero))
-    }
-
     /// Returns the first row without NaN and infinity.
     pub fn first_usable(&self) -> Option<usize> {
         each_precision!(self, points => points.iter().position(finite))
@@ -91,6 +86,16 @@ impl Number for f64 {
     }
 }
 
+/// Returns the number of rows that are exactly (0, 0, 0), to their scanner.
+pub fn zeros(cloud: &Cloud) -> usize {
+    let rows = (0..cloud.len()).into_par_iter().with_min_len(1 << 16);
+    rows.filter(|&row| is_zero(cloud, row)).count()
+}
+
+pub(crate) fn is_zero(cloud: &Cloud, row: usize) -> bool {
+    cloud.is_zero(row as u64, cloud.coordinates().get(row))
+}
+
 /// Counts the rows that match the predicate.
 fn count_rows<T: Sync>(rows: &[[T; 3]], predicate: impl Fn(&[T; 3]) -> bool + Sync) -> usize {
     rows.par_chunks(1 << 16).map(|rows| rows.iter().filter(|row| predicate(row)).count()).sum()
@@ -98,8 +103,4 @@ fn count_rows<T: Sync>(rows: &[[T; 3]], predicate: impl Fn(&[T; 3]) -> bool + Sy
 
 pub(crate) fn finite<T: Number>(row: &[T; 3]) -> bool {
     row.iter().all(|value| value.wide().is_finite())
-}
-
-pub(crate) fn zero<T: Number>(row: &[T; 3]) -> bool {
-    row.iter().all(|value| value.wide() == 0.0)
 }

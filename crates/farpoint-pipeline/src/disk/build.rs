@@ -68,13 +68,12 @@ impl Build<'_> {
     }
 
     /// Adds the points of a part to their tiles.
-    fn scatter(&self, points: &Points, first: u64, extents: &Extents) -> Result<(), Error> {
+    fn scatter(&self, points: &Points<'_>, first: u64, extents: &Extents) -> Result<(), Error> {
         let mut tiles = vec![u32::MAX; points.len()];
         let mut ends = vec![0usize; self.tiles.len() + 1];
         for (row, tile) in tiles.iter_mut().enumerate() {
-            let at = points.at(row);
-            if self.rows.takes(at) {
-                *tile = self.tiles.of(at, first + row as u64) as u32;
+            if self.rows.takes(points, row) {
+                *tile = self.tiles.of(points.at(row), first + row as u64) as u32;
                 ends[*tile as usize + 1] += 1;
             }
         }

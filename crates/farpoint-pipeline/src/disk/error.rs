@@ -1,6 +1,7 @@
 //! Errors, with advice to the user.
 
 use crate::text::bytes;
+use farpoint_io::remedy;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +51,7 @@ pub enum Error {
         fix: String,
     },
     /// Fewer bytes of memory are allowed than the work needs.
-    #[error("{name}: {what} needs {} MiB of memory, {} are allowed; {fix}", needed.div_ceil(1 << 20), allowed >> 20)]
+    #[error("{name}: {what} needs {} MiB of memory, {} is allowed; {fix}", needed.div_ceil(1 << 20), size(*allowed))]
     Memory {
         /// The input.
         name: String,
@@ -69,6 +70,11 @@ pub enum Error {
     /// The caller canceled the run.
     #[error("stopped")]
     Stopped,
+}
+
+/// Formats an amount of memory that may be less than a MiB.
+fn size(amount: u64) -> String {
+    if amount < 1 << 20 { format!("{} KiB", amount >> 10) } else { format!("{} MiB", amount >> 20) }
 }
 
 impl From<String> for Error {
@@ -92,7 +98,7 @@ impl Error {
     pub(crate) fn no_space(path: &Path, needed: u64, free: u64) -> Error {
         let [needed, free] = [needed.next_multiple_of(1 << 20), free].map(bytes);
         let what = format!("sampling through the disk needs about {needed} here, {free} are free");
-        let fix = "free space, or choose another folder with --spool (in Python: spool=)";
+        let fix = "free space, or choose another folder with `spool`";
         Error::unusable(path, what, fix)
     }
 
@@ -101,21 +107,22 @@ impl Error {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => {
-                "the disk is full: free space, or choose another folder with --spool (in Python: spool=); \
-                 a run in such a folder can be resumed with --resume"
+                "the disk is full: free space, or choose another folder with `spool`; \
+                 a run in such a folder can be resumed with `resume=True`"
             }
-            _ => "check the folder and its permissions",
+            _ => remedy(&source).unwrap_or("check the folder and its permissions"),
         };
         Error::Spool { path: path.to_owned(), what: "written", source, fix }
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Error {
-        let fix = "the spool is truncated or its disk is failing: start again without --resume";
+        let fix = "the spool is truncated or its disk is failing: start again without `resume`";
+        let fix = remedy(&source).unwrap_or(fix);
         Error::Spool { path: path.to_owned(), what: "read", source, fix }
     }
 
     pub(crate) fn unreadable(path: &Path, source: io::Error) -> Error {
-        let fix = "use the name of a folder that can be read";
+        let fix = remedy(&source).unwrap_or("use the name of a folder that can be read");
         Error::Spool { path: path.to_owned(), what: "read", source, fix }
     }
 

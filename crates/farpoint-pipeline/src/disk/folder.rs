@@ -3,7 +3,7 @@
 use crate::disk::error::Error;
 use farpoint_io::temporary;
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The file that makes the others a spool: without it a run can't be resumed.
@@ -67,28 +67,49 @@ pub fn clean(folder: &Path) -> Result<Vec<Leftover>, Error> {
 
 /// Removes the folder of a run, unless it is in use or can be resumed; `None` if it is none.
 fn clean_spool(path: &Path) -> Option<Leftover> {
-    let place = path.join(LOCK);
-    let lock = File::options().read(true).write(true).open(&place).ok()?;
-    let mut mark = Vec::new();
-    (&lock).take(MARK.len() as u64).read_to_end(&mut mark).ok().filter(|_| mark == MARK)?;
+    let lock = marked_lock(path)?;
     let (path, bytes) = (path.to_owned(), temporary::size(path));
     let kept = |why| Some(Leftover { path: path.clone(), bytes, kept: Some(why) });
     if lock.try_lock().is_err() {
         return kept("a run works in it");
     }
-    let folder = Folder { path: path.clone(), lock, created: true, reused: true, temporary: None };
+    let folder = Folder { path: path.clone(), lock, created: true, temporary: None };
     if folder.has_spool() {
-        return kept("an interrupted run, which --resume continues; delete it to start again");
+        return kept("an interrupted run, which `resume=True` continues; delete it to start again");
     }
-    if folder.has_other_files().unwrap_or(true) {
+    if refuse_other_files(&path, true).is_err() {
         return kept("contains other files");
     }
     folder.finish();
-    if place.exists() {
+    if path.join(LOCK).exists() {
         kept("cannot be removed")
     } else {
         Some(Leftover { path, bytes, kept: None })
     }
+}
+
+/// Opens the lock of a folder that is one of a run; `None` if it is none.
+fn marked_lock(path: &Path) -> Option<File> {
+    let lock = File::options().read(true).write(true).open(path.join(LOCK)).ok()?;
+    let mut content = Vec::new();
+    (&lock).take(MARK.len() as u64 + 1).read_to_end(&mut content).ok()?;
+    (content == MARK).then_some(lock)
+}
+
+/// Refuses a folder with files of others: with any, unless they are those of a run. One that does not exist is none.
+fn refuse_other_files(path: &Path, of_run: bool) -> Result<(), Error> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(|source| Error::unreadable(path, source))?,
+    };
+    for entry in entries {
+        let name = entry.map_err(|source| Error::unreadable(path, source))?.file_name();
+        if !(of_run && FILES.iter().chain([&LOCK]).any(|known| name == **known)) {
+            let what = format!("contains other files, such as '{}'", name.display());
+            return Err(Error::unusable(path, what, "use an empty folder"));
+        }
+    }
+    Ok(())
 }
 
 /// A folder that belongs to this run alone.
@@ -98,8 +119,6 @@ pub(crate) struct Folder {
     lock: File,
     /// True if this run created the folder.
     created: bool,
-    /// True if an earlier run worked in it.
-    reused: bool,
     /// Removed with all that is in it when this is dropped, or by a later run if this one is killed.
     temporary: Option<temporary::Folder>,
 }
@@ -115,24 +134,34 @@ impl Folder {
                 (folder.path().to_owned(), Some(folder))
             }
         };
-        let created = !path.is_dir();
-        fs::create_dir_all(&path).map_err(|source| Error::written(&path, source))?;
-        let place = path.join(LOCK);
-        let reused = place.exists();
-        let mut options = File::options();
-        let lock = options.read(true).write(true).create(true).truncate(false).open(&place);
-        let lock = lock.map_err(|source| Error::written(&place, source))?;
+        let (created, place) = (!path.is_dir(), path.join(LOCK));
+        let failed = |source| Error::written(&place, source);
+        let (lock, mark) = match marked_lock(&path) {
+            Some(lock) => (lock, &b""[..]),
+            None => {
+                // Before anything is created: a folder of somebody else stays as it is.
+                if temporary.is_none() {
+                    refuse_other_files(&path, false)?;
+                }
+                let new = fs::create_dir_all(&path).and_then(|()| File::create_new(&place));
+                (new.map_err(failed)?, MARK)
+            }
+        };
         match lock.try_lock() {
             Ok(()) => {
-                (&lock).write_all(MARK).map_err(|source| Error::written(&place, source))?;
-                Ok(Folder { path, lock, created, reused, temporary })
+                (&lock).write_all(mark).map_err(failed)?;
+                let folder = Folder { path, lock, created, temporary };
+                if folder.temporary.is_none() && !folder.has_spool() {
+                    refuse_other_files(&folder.path, true)?;
+                }
+                Ok(folder)
             }
             Err(TryLockError::WouldBlock) => Err(Error::unusable(
                 &path,
                 "another run works in this folder",
-                "wait for it, or choose another folder with --spool (in Python: spool=)",
+                "wait for it, or choose another folder with `spool`",
             )),
-            Err(TryLockError::Error(source)) => Err(Error::written(&place, source)),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
 
@@ -157,21 +186,6 @@ impl Folder {
     /// Returns whether there is a spool that a run can resume.
     pub(crate) fn has_spool(&self) -> bool {
         [CLOUD, READING].iter().any(|name| self.file(name).exists())
-    }
-
-    /// Returns whether there are files of others. Half-made files of an earlier run are rewritten.
-    pub(crate) fn has_other_files(&self) -> Result<bool, Error> {
-        if self.temporary.is_some() {
-            return Ok(false);
-        }
-        let failed = |source| Error::read(&self.path, source);
-        for entry in fs::read_dir(&self.path).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name();
-            if name != LOCK && !(self.reused && FILES.iter().any(|file_name| name == *file_name)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Returns the files that [`Folder::finish`] removes, in its order.
@@ -241,7 +255,7 @@ mod tests {
                 drop(folder);
                 if left && !resume {
                     let error = run(place.path(), false, true).unwrap_err().to_string();
-                    assert!(error.contains("--resume"), "{error}");
+                    assert!(error.contains("`resume=True`"), "{error}");
                     run(place.path(), true, true).unwrap();
                 } else {
                     run(place.path(), resume, true).unwrap();
@@ -273,7 +287,7 @@ mod tests {
             }
         };
         assert!(matches!(run(place.path(), false, false), Err(Error::Stopped)));
-        kept(Some("--resume"));
+        kept(Some("`resume=True`"));
         let folder = Folder::take(Some(&spool), place.path()).unwrap();
         kept(Some("a run works"));
         drop(folder);
@@ -295,6 +309,36 @@ mod tests {
     }
 
     #[test]
+    fn folders_of_others_are_refused_as_they_are() {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("own");
+        let long = [MARK, b"more"].concat();
+        let contents: [(&str, &[u8]); 6] = [
+            (LOCK, b""),
+            (LOCK, b"my own words, longer than a mark"),
+            (LOCK, &long),
+            (CLOUD, b"x"),
+            ("points", b""),
+            ("letter.txt", b"dear"),
+        ];
+        for (name, bytes) in contents {
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join(name), bytes).unwrap();
+            let error = Folder::take(Some(&path), base.path()).err().unwrap().to_string();
+            assert!(error.contains(&format!("other files, such as '{name}'")), "{error}");
+            let found: Vec<_> =
+                fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(
+                (found, fs::read(path.join(name)).unwrap()),
+                (vec![name.into()], bytes.into())
+            );
+            fs::remove_dir_all(&path).unwrap();
+        }
+        fs::create_dir_all(path.join(LOCK)).unwrap();
+        assert!(Folder::take(Some(&path), base.path()).is_err() && path.join(LOCK).is_dir());
+    }
+
+    #[test]
     fn one_run_a_folder() {
         let base = tempfile::tempdir().unwrap();
         let path = base.path().join("a/b");
@@ -302,12 +346,10 @@ mod tests {
         let error = Folder::take(Some(&path), base.path()).err().unwrap().to_string();
         assert!(error.contains("another run works in this folder"), "{error}");
         fs::write(first.file("points"), b"x").unwrap();
-        // There was no folder of a run: it may be somebody's own.
-        assert!(!first.has_spool() && first.has_other_files().unwrap());
         fs::write(first.file(CLOUD), b"x").unwrap();
         drop(first);
         let again = Folder::take(Some(&path), base.path()).unwrap();
-        assert!(again.has_spool() && !again.has_other_files().unwrap());
+        assert!(again.has_spool());
         again.finish();
         assert!(path.is_dir() && fs::read_dir(&path).unwrap().count() == 0);
         let own = Folder::take(None, base.path()).unwrap();

@@ -149,7 +149,7 @@ impl Log {
         let list = if tile == RUN { &self.run } else { &self.tiles[tile as usize] };
         let unusable = |problem: &str| {
             let problem = format!("record {number} of tile {tile} is {problem}");
-            Error::unusable(&self.path, problem, "start again without --resume")
+            Error::unusable(&self.path, problem, "start again without `resume`")
         };
         let record = list.get(number as usize).ok_or_else(|| unusable("missing"))?;
         let mut bytes = fallible::zeros(record.length as usize);

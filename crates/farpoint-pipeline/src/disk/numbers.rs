@@ -109,4 +109,4 @@ pub(crate) fn load<T>(
     decode(&bytes).map(Some).ok_or_else(invalid)
 }
 
-pub(crate) const START_AGAIN: &str = "delete the folder and start again without --resume";
+pub(crate) const START_AGAIN: &str = "delete the folder and start again without `resume`";

@@ -17,14 +17,10 @@ pub(crate) fn finite(at: [f64; 3]) -> bool {
     at.iter().all(|x| x.is_finite())
 }
 
-pub(crate) fn zero(at: [f64; 3]) -> bool {
-    at == [0.0; 3]
-}
-
 impl Use {
-    /// Returns whether a row at this place is used.
-    pub(crate) fn takes(self, at: [f64; 3]) -> bool {
-        finite(at) && !(self.drop_zeros && zero(at))
+    /// Returns whether a row is used.
+    pub(crate) fn takes(self, points: &Points<'_>, row: usize) -> bool {
+        finite(points.at(row)) && !(self.drop_zeros && points.is_zero(row))
     }
 }
 
@@ -74,19 +70,20 @@ impl Stored {
 }
 
 /// The rows of a part in all the forms that are needed.
-pub(crate) struct Points {
+pub(crate) struct Points<'a> {
+    rows: &'a Rows<'a>,
     coordinates: Coordinates,
     integers: Option<Vec<[i32; 3]>>,
     stored: Stored,
 }
 
-impl Points {
-    pub(crate) fn of(rows: &Rows<'_>, stored: Stored) -> Result<Points, Error> {
+impl<'a> Points<'a> {
+    pub(crate) fn of(rows: &'a Rows<'a>, stored: Stored) -> Result<Points<'a>, Error> {
         let integers = match stored {
             Stored::Integers(_) => rows.integers(),
             _ => None,
         };
-        Ok(Points { coordinates: rows.coordinates()?, integers, stored })
+        Ok(Points { rows, coordinates: rows.coordinates()?, integers, stored })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -95,6 +92,11 @@ impl Points {
 
     pub(crate) fn at(&self, row: usize) -> [f64; 3] {
         self.coordinates.get(row)
+    }
+
+    /// Returns whether a row is (0, 0, 0) to its scanner.
+    pub(crate) fn is_zero(&self, row: usize) -> bool {
+        self.rows.is_zero(row, self.at(row))
     }
 
     /// Adds the bytes of a row's coordinates.

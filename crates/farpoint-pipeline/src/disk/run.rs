@@ -1,5 +1,6 @@
 //! A job from its input to its outputs.
 
+use crate::cloud::choose::none_usable;
 use crate::cloud::levels::rounding;
 use crate::disk::build::Build;
 use crate::disk::error::Error;
@@ -28,7 +29,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Parts of the input that each thread reads between two calls of the observer.
-const LAP: usize = 64;
+const LAP: usize = 16;
 /// Time between two records of what has been read.
 const RECORDED: Duration = Duration::from_secs(10);
 
@@ -130,18 +131,12 @@ fn run(
 ) -> Result<Sampled, Error> {
     let folder = Folder::take(job.spool.as_deref(), beside(outputs))?;
     let work = Work { reader, job, shares, folder };
-    let start = Instant::now();
-    let (state, resumed) = work.state(outputs, observer)?;
-    let tiles = state.tiles.len();
-    notify(observer, Event::Spooled { tiles, resumed })?;
-    let read = start.elapsed().as_secs_f64();
-    let mut sampled = match state.stored.is_single() {
-        true => work.chosen::<f32>(state, resumed, outputs, observer)?,
-        false => work.chosen::<f64>(state, resumed, outputs, observer)?,
-    };
-    sampled.seconds[0] = read;
-    work.folder.finish();
-    Ok(sampled)
+    let done = work.run(outputs, observer);
+    // Nothing is left of a run that ended before there was anything to resume.
+    if done.is_ok() || !work.folder.has_spool() {
+        work.folder.finish();
+    }
+    done
 }
 
 /// Calls the observer; an error if it cancels.
@@ -150,6 +145,20 @@ pub(crate) fn notify(observer: Observer<'_>, event: Event) -> Result<(), Error> 
 }
 
 impl Work<'_> {
+    fn run(&self, outputs: &Outputs<'_>, observer: Observer<'_>) -> Result<Sampled, Error> {
+        let start = Instant::now();
+        let (state, resumed) = self.state(outputs, observer)?;
+        let tiles = state.tiles.len();
+        notify(observer, Event::Spooled { tiles, resumed })?;
+        let read = start.elapsed().as_secs_f64();
+        let mut sampled = match state.stored.is_single() {
+            true => self.chosen::<f32>(state, resumed, outputs, observer)?,
+            false => self.chosen::<f64>(state, resumed, outputs, observer)?,
+        };
+        sampled.seconds[0] = read;
+        Ok(sampled)
+    }
+
     fn rows(&self) -> Use {
         let narrow = self.job.single && !self.reader.is_single();
         Use { drop_zeros: self.job.drop_zeros, narrow }
@@ -174,12 +183,8 @@ impl Work<'_> {
             return Err(Error::unusable(
                 self.folder.path(),
                 "contains an interrupted run",
-                "resume it with --resume (in Python: resume=True), or delete the folder",
+                "resume it with `resume=True`, or delete the folder",
             ));
-        }
-        if self.folder.has_other_files()? {
-            let what = "contains other files";
-            return Err(Error::unusable(self.folder.path(), what, "use an empty folder"));
         }
         let survey = Survey::new(self.reader, self.rows())?;
         let reading = Reading::new(identity.text(), survey, self.shares.tile);
@@ -206,7 +211,10 @@ impl Work<'_> {
         let corner = bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
         notify(observer, Event::Surveyed { resumed, rows: reader.len(), bad, zeros, corner })?;
         let points = seen.points();
-        let limit = self.job.amount.limit(points as usize)?;
+        if points == 0 && reader.len() > 0 && reader.filter().is_empty() {
+            return Err(none_usable(reader.name(), reader.len() as usize).into());
+        }
+        let limit = self.amount(points).limit(points as usize)?;
         if limit > 0 && points == 0 {
             return Err(farpoint::Error::EmptyCloud.into());
         }
@@ -244,7 +252,7 @@ impl Work<'_> {
         let build = Build { reader, rows, stored, tiles, extent, threads };
         if reading.spooled == 0 {
             let points = reading.survey.points();
-            let limit = self.job.amount.limit(points as usize)?;
+            let limit = self.amount(points).limit(points as usize)?;
             self.check_space(build.bytes(points), limit as u64, outputs)?;
             reading.runs = vec![Run::default(); lists];
         }
@@ -312,7 +320,7 @@ impl Work<'_> {
         let (points, tiles) = (self.reader.len(), state.tiles.len());
         let dropped = points - state.points;
         let (narrow, bounds) = (matches!(state.stored, Stored::Narrowed(_)), state.bounds);
-        let plan = self.plan::<T>(&state.starts);
+        let plan = self.plan::<T>(&state);
         let spool = Arc::new(state.open(&self.folder.file("points"))?);
         let log = Arc::new(Mutex::new(Log::open(&self.folder.file("log"), tiles)?));
         let mut workers = Local(self.tiles::<T>(&spool, &log));
@@ -356,14 +364,24 @@ impl Work<'_> {
         })
     }
 
-    fn plan<T: Scalar>(&self, starts: &[Start]) -> Plan<T> {
+    /// Returns the number of points to choose of this many; none of those that a filter leaves, if it leaves none.
+    fn amount(&self, points: u64) -> Amount {
+        match self.job.amount {
+            Amount::Count(count) => Amount::Count(count),
+            _ if points == 0 && !self.reader.filter().is_empty() => Amount::Count(0),
+            amount => amount,
+        }
+    }
+
+    fn plan<T: Scalar>(&self, state: &State) -> Plan<T> {
         let entry = |start: &Start| Entry {
             at: start.at.map(T::from_f64),
             value: T::INFINITY,
             index: start.row,
             tile: start.tile,
         };
-        let plan = Plan::new(self.job.amount, starts.iter().map(entry).collect());
+        let starts = state.starts.iter().map(entry).collect();
+        let plan = Plan::new(self.amount(state.points), starts);
         plan.mode(Mode::Sweep).max_candidates(self.shares.candidates).carried(self.shares.carried)
     }
 

@@ -74,7 +74,7 @@ impl Spool {
 
     fn changed(&self, tile: usize, page: usize) -> Error {
         let what = format!("page {page} of tile {tile} is damaged");
-        Error::unusable(&self.path, what, "start again without --resume")
+        Error::unusable(&self.path, what, "start again without `resume`")
     }
 
     /// Adds the points of these pages to `into`; `bytes` is scratch memory.

@@ -42,8 +42,8 @@ pub(crate) fn identity(reader: &Reader, job: &Job) -> Result<Identity, Error> {
         ("number of rows", reader.len().to_string()),
         ("amount", amount(job.amount)),
         ("start", start(job.start.as_ref())),
-        ("--drop-zeros", job.drop_zeros.to_string()),
-        ("--f32", job.single.to_string()),
+        ("`drop_zeros`", job.drop_zeros.to_string()),
+        ("`f32`", job.single.to_string()),
         ("filter", reader.filter().to_string()),
     ]))
 }

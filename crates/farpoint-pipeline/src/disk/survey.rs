@@ -3,7 +3,7 @@
 use crate::disk::error::Error;
 use crate::disk::grid::{Counts, Grid, Tiles};
 use crate::disk::job::Job;
-use crate::disk::rows::{Points, Stored, Use, finite, zero};
+use crate::disk::rows::{Points, Stored, Use, finite};
 use crate::disk::state::Start;
 use farpoint::backend::{SplitMix64, memory as fallible};
 use farpoint_io::Reader;
@@ -50,13 +50,13 @@ fn grow(bounds: &mut [[f64; 3]; 2], at: [f64; 3]) {
     }
 }
 
-fn part_of(points: &Points, first: u64, rows: Use, grid: &Grid, counts: &Counts) -> PartSurvey {
+fn part_of(points: &Points<'_>, first: u64, rows: Use, grid: &Grid, counts: &Counts) -> PartSurvey {
     let mut found = PartSurvey { bad: 0, zeros: 0, used: 0, first: None, bounds: EMPTY_BOX };
     for row in 0..points.len() {
         let at = points.at(row);
         found.bad += u64::from(!finite(at));
-        found.zeros += u64::from(zero(at));
-        if rows.takes(at) {
+        found.zeros += u64::from(points.is_zero(row));
+        if rows.takes(points, row) {
             found.used += 1;
             found.first.get_or_insert(first + row as u64);
             grow(&mut found.bounds, at);
@@ -75,9 +75,10 @@ fn approximate_bounds(reader: &Reader, rows: Use) -> Result<[[f64; 3]; 2], Error
     let mut bounds = EMPTY_BOX;
     let step = parts.div_ceil(SAMPLED_PARTS).max(1);
     for part in (0..parts).step_by(step).chain(parts.checked_sub(1)) {
-        let points = Points::of(&reader.read(part)?, Stored::Double)?;
-        let used = (0..points.len()).map(|row| points.at(row)).filter(|&at| rows.takes(at));
-        used.for_each(|at| grow(&mut bounds, at));
+        let read = reader.read(part)?;
+        let points = Points::of(&read, Stored::Double)?;
+        let used = (0..points.len()).filter(|&row| rows.takes(&points, row));
+        used.for_each(|row| grow(&mut bounds, points.at(row)));
     }
     Ok(if bounds[0][0] <= bounds[1][0] { bounds } else { [[0.0; 3]; 2] })
 }
@@ -136,7 +137,7 @@ impl Survey {
             if rank < before + u64::from(used) {
                 let read = reader.read(part)?;
                 let points = Points::of(&read, Stored::Double)?;
-                let mut used_rows = (0..points.len()).filter(|&row| rows.takes(points.at(row)));
+                let mut used_rows = (0..points.len()).filter(|&row| rows.takes(&points, row));
                 let row = used_rows.nth((rank - before) as usize);
                 return Ok(row.map(|row| read.first() + row as u64));
             }
@@ -163,7 +164,7 @@ pub(crate) fn starts(
     let first = seen.first.unwrap_or(0);
     let start_rows: Vec<u64> = match &job.start {
         // The default: the first usable point.
-        None | Some(farpoint::Start::First | farpoint::Start::Index(0)) => vec![first],
+        None | Some(farpoint::Start::First) => vec![first],
         Some(farpoint::Start::Index(row)) => vec![*row as u64],
         Some(farpoint::Start::Indices(rows)) if rows.is_empty() => {
             return Err(farpoint::Error::NoStart.into());
@@ -206,7 +207,7 @@ fn locate_start(
     let read = reader.read(reader.part_of(row))?;
     let points = Points::of(&read, stored)?;
     let place = (row - read.first()) as usize;
-    if !rows.takes(points.at(place)) {
+    if !rows.takes(&points, place) {
         return Err(farpoint::Error::StartIsBad { index }.into());
     }
     let mut bytes = Vec::new();

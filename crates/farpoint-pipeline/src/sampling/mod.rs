@@ -214,6 +214,8 @@ pub struct Outcome {
 pub struct Finished {
     /// Name of the input for messages.
     pub name: String,
+    /// Meters per unit of the coordinates, if the input states it.
+    pub meters: Option<f64>,
     /// Number of rows that could be chosen.
     pub points: u64,
     /// Number of chosen rows.

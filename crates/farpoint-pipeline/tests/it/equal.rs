@@ -247,7 +247,7 @@ fn what_the_cloud_does_not_have_is_an_error() {
     let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
     let little = Job::new(Amount::Count(5), 1 << 20);
     let error = sample(&reader, &little, &Outputs::default(), &mut |_| true).unwrap_err();
-    assert!(error.to_string().contains("1 are allowed"), "{error}");
+    assert!(error.to_string().contains("1 MiB is allowed"), "{error}");
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn stopped_while_reading_and_resumed() {
             assert!(matches!(run(true, stop > 0), Err(Error::Stopped)), "{name} {stop}");
         }
         let error = run(false, false).unwrap_err().to_string();
-        assert!(error.contains("--resume"), "{error}");
+        assert!(error.contains("`resume"), "{error}");
         run(false, true).unwrap();
         assert!(read.into_iter().eq(1..=2 * parts), "{name}");
         assert!(std::fs::read(&out).unwrap() == expected, "{name}");

@@ -69,7 +69,7 @@ fn a_changed_page_is_found() {
         bytes.iter_mut().skip(100).step_by(200).for_each(|byte| *byte ^= 16);
         fs::write(path, bytes).unwrap();
     });
-    unusable(&error, "spool/points", &["page", "--resume"]);
+    unusable(&error, "spool/points", &["page", "`resume`"]);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn another_input_or_job_is_refused() {
     let place = Place::new();
     let error = place.after(|_| save(place.folder.path(), 6_000, 4));
     unusable(&error, "spool", &["before the input changed"]);
-    unusable(&place.run(&place.job, usize::MAX).unwrap_err(), "spool", &["--resume"]);
+    unusable(&place.run(&place.job, usize::MAX).unwrap_err(), "spool", &["`resume`"]);
     let place = Place::new();
     place.after(|spool| {
         fs::remove_file(spool.join("lock")).unwrap();
@@ -177,7 +177,7 @@ fn a_disk_without_room_is_refused_before_it_is_written_to() {
     };
     // An extent of 1 MiB for each of at least 4 tiles, and their points.
     let error = run(4 << 20).unwrap_err();
-    unusable(&error, "spool", &["needs about ", " MiB here, 4 MiB are free", "--spool"]);
+    unusable(&error, "spool", &["needs about ", " MiB here, 4 MiB are free", "`spool`"]);
     assert!(!place.path("spool").join("points").exists() && !place.path("o.ply").exists());
     let text = error.to_string();
     let needed =

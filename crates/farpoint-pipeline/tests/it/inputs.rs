@@ -1,8 +1,9 @@
 //! Files that are found, and the paths of their outputs.
 
-use farpoint_pipeline::{InputFile, expand, names_several, plan};
+use farpoint_pipeline::{InputFile, Notes, expand, names_several, plan};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use tempfile::TempDir;
 
 /// Creates a folder with these empty files.
@@ -16,13 +17,17 @@ fn folder(files: &[&str]) -> TempDir {
     folder
 }
 
+fn silent() -> Mutex<Notes> {
+    Mutex::default()
+}
+
 fn found(folder: &TempDir, inputs: &[&str], recursive: bool) -> Vec<(String, String)> {
     let inputs: Vec<PathBuf> = inputs.iter().map(|name| folder.path().join(name)).collect();
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     let below = |found: InputFile| {
         (text(found.path.strip_prefix(folder.path()).unwrap()), text(&found.inside))
     };
-    expand(&inputs, recursive, Some(&folder.path().join("thin")))
+    expand(&inputs, recursive, Some(&folder.path().join("thin")), &silent())
         .unwrap()
         .into_iter()
         .map(below)
@@ -60,7 +65,8 @@ fn folders_with_and_without_those_below() {
     assert_eq!(whole.len(), 5);
     assert!(whole.iter().all(|(path, _)| !path.starts_with("thin")), "{whole:?}");
     assert!(
-        expand(&[folder.path().join("thin")], true, Some(&folder.path().join("thin"))).is_err()
+        expand(&[folder.path().join("thin")], true, Some(&folder.path().join("thin")), &silent())
+            .is_err()
     );
 }
 
@@ -77,7 +83,7 @@ fn patterns() {
         let inputs = [folder.path().join(nothing)];
         let empty = TempDir::new().unwrap();
         let inputs = if nothing.is_empty() { [empty.path().to_owned()] } else { inputs };
-        let error = expand(&inputs, false, None);
+        let error = expand(&inputs, false, None, &silent());
         assert_eq!(error.is_ok(), nothing == "s", "{nothing}: {error:?}");
     }
     // A file whose name looks like a pattern is that file.
@@ -98,25 +104,62 @@ fn lists() {
     )
     .unwrap();
     let inputs = [PathBuf::from(format!("@{}", list.display()))];
-    let all = expand(&inputs, false, None).unwrap();
+    let all = expand(&inputs, false, None, &silent()).unwrap();
     let inside: Vec<_> = all.iter().map(|found| found.inside.to_str().unwrap()).collect();
     assert_eq!(inside, ["not-there.ply", "a.laz", "b.ply", "x.pcd"]);
     fs::write(&list, "# nothing\n").unwrap();
-    assert!(expand(&inputs, false, None).unwrap_err().to_string().contains("names no file"));
     assert!(
-        expand(&["@/no/where.txt".into()], false, None)
+        expand(&inputs, false, None, &silent()).unwrap_err().to_string().contains("names no file")
+    );
+    assert!(
+        expand(&["@/no/where.txt".into()], false, None, &silent())
             .unwrap_err()
             .to_string()
             .contains("/no/where.txt")
     );
-    assert!(expand(&["-".into()], false, None).unwrap_err().to_string().contains("standard input"));
+    assert!(
+        expand(&["-".into()], false, None, &silent())
+            .unwrap_err()
+            .to_string()
+            .contains("standard input")
+    );
+}
+
+/// A note of subfolders that are skipped: not of hidden ones, of the output's, or of those that are searched.
+#[test]
+fn skipped_subfolders_are_noted() {
+    let folder = folder(&FILES);
+    fs::create_dir_all(folder.path().join("s/.git")).unwrap();
+    let all = |name: &str, recursive, out: &str| {
+        let notes = silent();
+        let out = folder.path().join(out);
+        expand(&[folder.path().join(name)], recursive, Some(&out), &notes).unwrap();
+        let notes = notes.into_inner().unwrap();
+        notes.iter().map(|(_, text)| text.to_owned()).collect::<Vec<_>>()
+    };
+    for (name, recursive, out, skipped) in [
+        ("s", false, "thin", Some("s: 1 subfolder is")),
+        ("s", true, "thin", None),
+        ("s", false, "s/deep", None),
+        ("s/*", false, "thin", None),
+        ("s/b.ply", false, "thin", None),
+        ("", false, "thin", Some("1 subfolder is")),
+        ("", false, "elsewhere", Some("2 subfolders are")),
+    ] {
+        let notes = all(name, recursive, out);
+        assert_eq!(notes.len(), usize::from(skipped.is_some()), "{name} {notes:?}");
+        let words = |text: &String| {
+            text.contains(skipped.unwrap_or_default()) && text.contains("--recursive")
+        };
+        assert!(notes.iter().all(words), "{name} {notes:?}");
+    }
 }
 
 #[test]
 fn outputs_keep_the_tree() {
     let folder = folder(&FILES);
     let out = folder.path().join("thin");
-    let all = expand(&[folder.path().join("s")], true, Some(&out)).unwrap();
+    let all = expand(&[folder.path().join("s")], true, Some(&out), &silent()).unwrap();
     let files = plan(all.clone(), &out, None).unwrap();
     assert_eq!(files[2].place, Path::new("deep/c.PLY"));
     assert_eq!(files[2].output, out.join("deep/c.PLY"));
@@ -135,7 +178,7 @@ fn outputs_that_can_not_be_are_refused() {
     let out = folder.path().join("thin");
     let path = |name: &str| folder.path().join(name);
     let two = |inputs: &[PathBuf], to| {
-        plan(expand(inputs, false, Some(&out)).unwrap(), &out, to)
+        plan(expand(inputs, false, Some(&out), &silent()).unwrap(), &out, to)
             .map(drop)
             .map_err(|error| error.to_string())
     };
@@ -147,7 +190,7 @@ fn outputs_that_can_not_be_are_refused() {
     assert!(two(&[path("b")], Some("npy")).unwrap_err().contains("thin/x.npy"));
     assert!(two(&[path("b")], None).is_ok());
     // An output that is an input, by its name or by a link to it.
-    let files = expand(&[path("a")], false, None).unwrap();
+    let files = expand(&[path("a")], false, None, &silent()).unwrap();
     let error = plan(files.clone(), &path("a"), None).unwrap_err().to_string();
     assert!(error.contains("one of the inputs"), "{error}");
     #[cfg(unix)]

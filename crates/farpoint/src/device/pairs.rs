@@ -84,14 +84,15 @@ macro_rules! pairs {
 pairs! {
     "Matcher::nearest", Matcher.nearest(a, b) -> Nearest, nearest_batch,
     "For each point of `a` the nearest of `b`",
-    errors "On empty clouds, non-finite rows, and clouds with different numbers of coordinates.",
+    errors "On non-finite rows, clouds with different numbers of coordinates, and if `b` is empty and `a` is not: \
+        0 queries have 0 results.",
     watched "Progress counts points whose nearest neighbor was found.",
 }
 
 pairs! {
     "Matcher::chamfer", Matcher.chamfer(a, b) -> Chamfer, chamfer_batch,
     "Both directions: for each point of either cloud the nearest of the other",
-    errors "As [`Matcher::nearest`].",
+    errors "As [`Matcher::nearest`], and if either cloud is empty.",
     watched "Progress counts points of both clouds whose nearest neighbor was found.",
     ///
     /// ```

@@ -33,12 +33,13 @@ pub(super) fn sample_on<T: Scalar>(
     observer: Option<Observer<'_>>,
     arrays: Arrays<T>,
 ) -> Result<Sample<T>, Error> {
+    let begin = Clock::now();
     let level = simd::choose(cpu.level)?;
     sampler.check(DeviceKind::Cpu)?;
     let threads = threads::count_for(points.len() >= SMALL, cpu.threads)?;
     let team = if points.len() < SMALL { Team::single() } else { Team::new(threads) };
     let ran_on = RanOn::Cpu { threads, level };
-    sample_by(&team, sampler, points, ran_on, observer, arrays)
+    sample_by(&team, sampler, points, (ran_on, begin), observer, arrays)
 }
 
 /// Samples with a team, which may have fewer threads than the device.
@@ -46,21 +47,23 @@ fn sample_by<T: Scalar>(
     team: &Team,
     sampler: &Sampler,
     points: &dyn Points<T>,
-    ran_on: RanOn,
+    (ran_on, begin): (RanOn, Clock),
     observer: Option<Observer<'_>>,
     arrays: Arrays<T>,
 ) -> Result<Sample<T>, Error> {
     let (mut indices, values) = arrays;
-    let begin = Clock::now();
-    let mut clock = begin;
-    let cloud = WorkingCopy::with_team(team, points, sampler.non_finite)?;
+    let mut clock = Clock::now();
+    let single = Team::single();
+    // Other threads may be waited for on a busy machine, and nothing looks at the clock until there is a start.
+    let alone = sampler.deadline.is_some() && points.len() < COPIED_ALONE;
+    let copying = if alone { &single } else { team };
+    let cloud = WorkingCopy::with_team(copying, points, sampler.non_finite)?;
     let mut selection = Selection::new(sampler, &cloud, points.len(), begin, observer, values)?;
     clock.lap(&mut selection.statistics.seconds.copy);
     let algorithm = auto::choose(sampler, &cloud, &selection);
     let starts = selection.starts.clone(); // algorithms take them
     let mut complete = true;
     if selection.remaining() > 0 {
-        let single = Team::single();
         let team = if cloud.len < SMALL { &single } else { team };
         let RanOn::Cpu { level, .. } = ran_on else { unreachable!("this is the CPU") };
         let run = Run { algorithm, cloud: &cloud, team, selection: &mut selection };
@@ -86,6 +89,9 @@ fn sample_by<T: Scalar>(
         statistics: sampler.statistics.then_some(selection.statistics),
     })
 }
+
+/// Clouds of fewer points are copied by one thread if there is a deadline: half a millisecond.
+const COPIED_ALONE: usize = 1 << 18;
 
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
 pub(super) const SMALL: usize = 1 << 14;

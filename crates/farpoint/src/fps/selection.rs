@@ -187,6 +187,14 @@ impl<'a, T: Scalar> Selection<'a, T> {
 /// Approximate number of keys merged per task.
 const PIECE: usize = if cfg!(test) { 50 } else { 1 << 13 };
 
+/// Sorts keys in short tasks.
+pub(super) fn sort_all<K: Ord + Copy + Send + Sync>(team: &Team, keys: &mut [K]) -> Buffer<K> {
+    let ends = (0..keys.len().div_ceil(PIECE)).map(|k| (k + 1) * PIECE);
+    let ends = ends.map(|end| (end.min(keys.len()), end >= keys.len()));
+    let ends = Buffer::collected(ends);
+    sort(team, keys, &ends)
+}
+
 /// Sorts keys given in runs: the end of each, and whether the following runs come after all before.
 fn sort<K: Ord + Copy + Send + Sync>(
     team: &Team,
@@ -323,8 +331,6 @@ fn starts<T: Scalar>(
     let one = |point| Ok(Buffer::filled(1, point));
     match start {
         Start::First => one(0),
-        // Callers without a preference often pass 0.
-        Start::Index(0) if cloud.subset().is_none() => one(0),
         Start::Index(row) => one(point(row)?),
         Start::Indices(rows) if rows.is_empty() => Err(Error::NoStart),
         Start::Indices(rows) => {

@@ -11,7 +11,7 @@ pub enum Start {
     /// The first usable point: row 0, unless it is left out, or the first row of a [`crate::Selected`].
     #[default]
     First,
-    /// This row. Row 0, if left out as bad, stands for the first usable point.
+    /// This row; an error if it is left out.
     Index(usize),
     /// Continue an existing sample: these points come first, in this order.
     Indices(Vec<usize>),
@@ -130,9 +130,9 @@ impl Sampler {
     /// radius, and [`Sample::complete`](crate::Sample::complete) false. There is at least the start. For single clouds on the
     /// CPU.
     ///
-    /// The clock is looked at once the points are copied, and every 0.1 ms or so from then on; a turn of 120,000 points
-    /// takes up to 1 ms more than the deadline. The algorithm `radius` first builds its structures. On
-    /// targets without a clock a deadline never passes.
+    /// The clock is looked at once the points are copied, and from then on in every stage; a turn of 120,000 points takes
+    /// up to 2 ms of computing more than the deadline, to which a busy machine adds what other work has of the cores.
+    /// On targets without a clock a deadline never passes.
     ///
     /// ```
     /// use farpoint::Sampler;

@@ -4,14 +4,14 @@
 use super::auto;
 use super::brute::Blocks;
 use super::index::Index;
-use super::prepared::{copy, share, threads_for};
+use super::prepared::{check_filled, copy, share, threads_for};
 use crate::cloud::WorkingCopy;
 use crate::spatial::BoxTree;
 use crate::threads::{both, on_threads};
 use crate::watch::Watch;
 use crate::{Error, Method, NonFinite, Points, Scalar};
 
-/// Two clouds without their non-finite rows, neither of them empty.
+/// Two clouds without their non-finite rows. Only the first may be empty, and the second with it.
 pub(super) struct Pair<'a, T> {
     pub(super) clouds: [&'a WorkingCopy<T>; 2],
     /// Trees of indices.
@@ -46,6 +46,7 @@ impl<T> Structure<'_, T> {
 pub(super) fn with<T: Scalar, R: Send>(
     threads: Option<usize>,
     non_finite: NonFinite,
+    both_ways: bool,
     a: &dyn Points<T>,
     b: &dyn Points<T>,
     work: impl FnOnce(&Pair<'_, T>) -> Result<R, Error> + Send,
@@ -63,6 +64,7 @@ pub(super) fn with<T: Scalar, R: Send>(
         let [one, other] = indexes.map(|index| index.map(|index| &index.cloud));
         let clouds = [first.as_ref().or(one), second.as_ref().or(other)];
         let clouds = clouds.map(|cloud| cloud.expect("an index or a copy"));
+        check_filled(both_ways, clouds)?;
         let trees = indexes.map(|index| index.map(|index| &index.tree));
         let (same, rows) = (clouds[0].equals(clouds[1]), [a.len(), b.len()]);
         let found = work(&Pair { clouds, trees, same, rows, threads });
@@ -97,6 +99,8 @@ impl<T: Scalar> Pair<'_, T> {
         }
         let [a, b] = self.clouds;
         let needs_tree = [self.tree(0).is_none(), self.tree(1).is_none() && !self.same];
+        // The loop over no queries needs no structure, which empty clouds have not.
+        let method = if a.len == 0 { Method::Reference } else { method };
         match auto::choose(method, [a.len, b.len], needs_tree) {
             Method::Auto | Method::Plain => unreachable!("resolved, and checked"),
             Method::Reference => work(Structure::Reference),

@@ -15,7 +15,7 @@ use crate::{
 /// With fewer points in both clouds, waking other threads would take longer than the work.
 const SMALL: usize = 1 << 13;
 
-/// Two clouds without their non-finite rows, neither of them empty.
+/// Two clouds without their non-finite rows. Only the first may be empty, and the second with it: a search of nothing.
 pub struct Prepared<T> {
     clouds: [WorkingCopy<T>; 2],
     /// Rows of the caller's clouds, including bad ones.
@@ -27,39 +27,43 @@ pub struct Prepared<T> {
 compiled_once! {
     fn prepare<'a, T: Scalar>(
         matcher: &'a Matcher,
+        both: bool,
         a: &'a dyn Points<T>,
         b: &'a dyn Points<T>,
     ) -> Result<Prepared<T>, Error> {
-        caught(|| Prepared::with_threads(None, matcher, a, b))
+        caught(|| Prepared::with_threads(None, matcher, both, a, b))
     }
 }
 
 compiled_once! {
     fn prepare_each<'a, T: Scalar>(
         matcher: &'a Matcher,
+        both: bool,
         a: &'a [&'a dyn Points<T>],
         b: &'a [&'a dyn Points<T>],
     ) -> Result<Vec<Prepared<T>>, Error> {
-        caught(|| each(None, a, b, |threads, a, b| Prepared::with_threads(Some(threads), matcher, a, b)))
+        caught(|| each(None, a, b, |threads, a, b| Prepared::with_threads(Some(threads), matcher, both, a, b)))
     }
 }
 
 impl<T: Scalar> Prepared<T> {
-    /// Checks and copies both clouds, like [`Matcher::chamfer`].
+    /// Checks and copies both clouds, like [`Matcher::chamfer`] if both directions are searched, else like
+    /// [`Matcher::nearest`].
     ///
     /// # Errors
-    /// Same as [`Matcher::chamfer`].
-    pub fn new<A, B>(matcher: &Matcher, a: &A, b: &B) -> Result<Self, Error>
+    /// Same as these.
+    pub fn new<A, B>(matcher: &Matcher, both: bool, a: &A, b: &B) -> Result<Self, Error>
     where
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        prepare(matcher, &a, &b)
+        prepare(matcher, both, &a, &b)
     }
 
     fn with_threads(
         threads: Option<usize>,
         matcher: &Matcher,
+        both_ways: bool,
         a: &dyn Points<T>,
         b: &dyn Points<T>,
     ) -> Result<Self, Error> {
@@ -71,21 +75,23 @@ impl<T: Scalar> Prepared<T> {
                 || copy(matcher.non_finite, a, share, "first"),
                 || copy(matcher.non_finite, b, share, "second"),
             );
-            let (rows, dims) = ([a.len(), b.len()], a.dim());
-            Ok(Self { clouds: [first?, second?], rows, dims, norm: matcher.norm })
+            let (clouds, rows, dims) = ([first?, second?], [a.len(), b.len()], a.dim());
+            check_filled(both_ways, clouds.each_ref())?;
+            Ok(Self { clouds, rows, dims, norm: matcher.norm })
         })
     }
 
-    /// Checks and copies each pair of a batch; the error names the first pair at fault.
+    /// Checks and copies each pair of a batch like [`Self::new`]; the error names the first pair at fault.
     ///
     /// # Errors
     /// Same as [`Matcher::chamfer_batch`].
     pub fn batch<A: Points<T>, B: Points<T>>(
         matcher: &Matcher,
+        both: bool,
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Self>, Error> {
-        prepare_each(matcher, &erased(a), &erased(b))
+        prepare_each(matcher, both, &erased(a), &erased(b))
     }
 
     /// Returns the number of remaining points of a cloud.
@@ -273,11 +279,18 @@ pub(super) fn copy<T: Scalar>(
     which: &'static str,
 ) -> Result<WorkingCopy<T>, Error> {
     let copied = WorkingCopy::new(points, non_finite, threads);
-    let filled = copied.and_then(|cloud| match cloud.len {
-        0 => Err(Error::EmptyCloud),
-        _ => Ok(cloud),
-    });
-    filled.map_err(|source| Error::InPair { which, source: Box::new(source) })
+    copied.map_err(|source| Error::InPair { which, source: Box::new(source) })
+}
+
+/// Refuses points to be compared with an empty cloud: the second, and the first if both directions are searched.
+/// Without queries there is nothing to compare.
+pub(super) fn check_filled<T>(both_ways: bool, clouds: [&WorkingCopy<T>; 2]) -> Result<(), Error> {
+    let which = match clouds.map(|cloud| cloud.len) {
+        [0, _] if both_ways => "first",
+        [queries, 0] if queries > 0 => "second",
+        _ => return Ok(()),
+    };
+    Err(Error::InPair { which, source: Box::new(Error::EmptyCloud) })
 }
 
 #[cfg(test)]
@@ -290,7 +303,7 @@ mod tests {
         let matcher = Matcher::new().non_finite(NonFinite::Skip);
         let a = [[f32::NAN], [1.0], [5.0]];
         let b = [[2.0f32], [f32::INFINITY], [4.0]];
-        let pair = Prepared::new(&matcher, &a[..], &b[..]).unwrap();
+        let pair = Prepared::new(&matcher, false, &a[..], &b[..]).unwrap();
         assert_eq!((pair.points(0), pair.points(1), pair.dims()), (2, 2, 1));
         assert_eq!(pair.axis(1, 0), [2.0, 4.0]);
         let found = pair.nearest(0, &[1.0, 1.0], &[0, 1]).unwrap();
@@ -310,7 +323,7 @@ mod tests {
         let matcher = Matcher::new().non_finite(NonFinite::Skip);
         let x = [[1.0f32], [f32::NAN], [5.0]];
         let y = [[f32::INFINITY], [2.0f32], [4.0]];
-        let pair = Prepared::new(&matcher, &x[..], &y[..]).unwrap();
+        let pair = Prepared::new(&matcher, false, &x[..], &y[..]).unwrap();
         assert_eq!(pair.own(), [-1, 1]);
         let found = pair.neighbors(&searcher, &[1.0, 9.0, 1.0, 9.0], &[0, 7, 1, -1], &[1, 1]);
         assert_eq!(found, Some(searcher.search(&x, &y).unwrap()));

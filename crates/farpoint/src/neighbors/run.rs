@@ -36,6 +36,7 @@ pub(crate) struct BothWays<'a>(pub(crate) &'a Matcher);
 
 impl<T: Scalar> PairJob<T> for BothWays<'_> {
     type Outcome = Chamfer<T>;
+    const BOTH_WAYS: bool = true;
 
     fn check(&self) -> Result<(), Error> {
         Ok(())

@@ -16,6 +16,8 @@ use crate::{
 pub(crate) trait PairJob<T: Scalar>: Sync {
     /// Result of the job.
     type Outcome: Send;
+    /// True if points of the second cloud are queries, too.
+    const BOTH_WAYS: bool = false;
 
     /// Checks the options that do not depend on clouds.
     ///
@@ -126,7 +128,7 @@ pub(super) fn run_watched<T: Scalar, A: PairJob<T>>(
     let Options { method, norm, non_finite } = job.options();
     let level = simd::choose(cpu.level)?;
     method.check(DeviceKind::Cpu)?;
-    let found = pair::with(cpu.threads, non_finite, x, y, |pair| {
+    let found = pair::with(cpu.threads, non_finite, A::BOTH_WAYS, x, y, |pair| {
         pair.build(method, watch, |structure| {
             job.find(&Ready { pair, structure, norm, level, watch })
         })

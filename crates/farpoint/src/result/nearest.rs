@@ -84,10 +84,12 @@ impl<T: Scalar> Nearest<T> {
         self.mean_of(|distance| self.plain(distance))
     }
 
-    /// Returns the largest distance, not squared: the one-sided Hausdorff distance.
+    /// Returns the largest distance, not squared: the one-sided Hausdorff distance. NaN, like all means, if there is no
+    /// distance.
     pub fn max_distance(&self) -> T {
-        let largest = self.valid_distances().fold(T::ZERO, |max, x| if x > max { x } else { max });
-        self.plain(largest)
+        let nan = T::from_f64(f64::NAN);
+        let largest = self.valid_distances().reduce(|max, x| if x > max { x } else { max });
+        self.plain(largest.unwrap_or(nan))
     }
 
     /// Returns the mean of `raw_distances` as they are, weighted by row: `sum(w * d) / sum(w)`. Weights of

@@ -130,6 +130,14 @@ impl Team {
         work()
     }
 
+    /// Runs the check of [`Team::between_tasks`], if there is one: for work of the calling thread that is not divided into
+    /// tasks.
+    pub(crate) fn check(&self) {
+        if let Some(check) = self.check.get() {
+            check.run(0);
+        }
+    }
+
     /// Runs `work(task, member)` for each task; returns when all are done. Different threads have different
     /// member numbers.
     pub(crate) fn each(&self, tasks: usize, work: impl Fn(usize, usize) + Sync) {

@@ -85,6 +85,25 @@ fn a_run_without_time_has_the_start_and_its_covering_radius() {
     assert!(none.complete && none.is_empty());
 }
 
+/// Building a structure takes several milliseconds here: all of them look at the clock meanwhile.
+#[test]
+fn every_algorithm_looks_at_the_clock_while_it_builds() {
+    let cloud = generate(Kind::Room, 200_000, 7);
+    for algorithm in ["radius", "quick", "tree", "peak"] {
+        let job = Sampler::ratio(0.5).algorithm(algorithm.parse().unwrap()).partial(true);
+        for threads in [1, 2] {
+            let mut seen = Vec::new();
+            let mut observer = |progress: Progress| {
+                seen.push(progress.samples);
+                ControlFlow::Break(())
+            };
+            let cpu = Cpu::new().threads(threads);
+            let sample = job.on(&cpu).observe(&mut observer).sample(&cloud).unwrap();
+            assert_eq!((sample.indices, seen), (vec![0], vec![0]), "{algorithm}, {threads}");
+        }
+    }
+}
+
 /// The observer that ends a run is not called again, whatever the threads do meanwhile.
 #[test]
 fn an_observer_that_ends_a_run_is_not_called_again() {

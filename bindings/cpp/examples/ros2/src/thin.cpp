@@ -54,7 +54,8 @@ private:
     void check_options() const {
         const std::array<std::array<float, 3>, 1> point{};
         farpoint::SampleOptions options;
-        static_cast<farpoint::StartOptions&>(options) = options_;
+        options.threads = options_.threads;
+        options.algorithm = options_.algorithm;
         farpoint::sample(point, 1, options);
     }
 
@@ -70,7 +71,7 @@ private:
         if (report.chosen < count_) {
             RCLCPP_WARN_THROTTLE(get_logger(), *get_clock(), 5000,
                                  "%zu of %zu points are usable (not finite: %zu, at the origin: %zu), count is %zu%s",
-                                 report.chosen, report.points, report.bad, report.zeros, count_,
+                                 report.chosen, report.points, report.dropped, report.zeros, count_,
                                  skip_short_ ? "; message left out" : "");
             if (skip_short_) {
                 return;

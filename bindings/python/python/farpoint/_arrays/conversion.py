@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,11 @@ def to_numpy(array: Any) -> np.ndarray:
     if hasattr(kind, "__dlpack__") and not hasattr(kind, "__array_interface__"):
         return _from_dlpack(array)
     arrays = ("__array__", "__array_interface__", "__array_struct__", "__getitem__", "__buffer__")
-    if isinstance(array, (str, bytes, dict)) or not any(hasattr(kind, protocol) for protocol in arrays):
+    held = next((place for place in _PLACES if hasattr(kind, place) and not hasattr(kind, "__array__")), None)
+    if held or isinstance(array, (str, bytes, dict)) or not any(hasattr(kind, protocol) for protocol in arrays):
         raise TypeError(
             "the points must be an array of float32 or float64, or rows in a list, not "
-            f"{'None' if array is None else name(array)}"
+            f"{'None' if array is None else name(array)}{f'; pass its .{held}' if held else ''}"
         )
     try:
         converted = np.asarray(array)
@@ -81,18 +83,43 @@ def to_numpy(array: Any) -> np.ndarray:
     return converted
 
 
+#: Attributes in which classes of other libraries, such as laspy's, hold the coordinates.
+_PLACES = ("xyz", "points", "vertices", "pos")
+
+
+def note_transposed(shape: Any) -> None:
+    """Warns of a cloud of two or three points with many coordinates."""
+    if len(shape) == 2 and shape[0] in (2, 3) and shape[1] > 16:
+        frame, level = sys._getframe(1), 1
+        while frame is not None and frame.f_globals.get("__name__", "").startswith("farpoint."):
+            frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+        warnings.warn(
+            f"points of shape {tuple(shape)} are {shape[0]} points with {shape[1]} coordinates each; for {shape[1]} "
+            "points pass points.T",
+            stacklevel=level + 1,
+        )
+
+
 def points_of(array: Any) -> np.ndarray:
     """Returns points for the compiled module: ``to_numpy`` in native byte order, with float16 converted without loss to
     float32 and integers to float64. Raises for other dtypes."""
     if type(array) is np.ndarray and (array.dtype is _SINGLE or array.dtype is _DOUBLE):
+        if array.ndim == 2 and len(array) < 4:
+            note_transposed(array.shape)
         return array
     if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "iu":
         array = array.astype(np.float64)
     converted = native(to_numpy(array))
+    note_transposed(converted.shape)
     if converted.dtype.kind in "iu":
         return _as_float64(converted, "points")
     if converted.dtype == np.float16:
         return converted.astype(np.float32)
+    if converted.dtype.names:
+        raise TypeError(
+            "the points must be plain numbers, not records; pass numpy.lib.recfunctions.structured_to_unstructured("
+            f'points[["x", "y", "z"]]) ({name(array)})'
+        )
     if converted.dtype not in (_SINGLE, _DOUBLE):
         raise TypeError(
             "the points must be float32, float64, float16 or integers; convert them, for example by "

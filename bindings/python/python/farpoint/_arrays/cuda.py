@@ -133,7 +133,7 @@ def _starts(points: Any, source: Array, request: Sampling, lengths: Any) -> np.n
         seeds = [_native.cloud_seed(request.seed, cloud) for cloud in range(clouds)]
         drawn = [_native.random_start(seed, int(n)) if n else 0 for seed, n in zip(seeds, each)]
         return np.array(drawn, np.int64).reshape(-1, 1)
-    if isinstance(request.start, int) and request.start == 0:
+    if request.start is None:
         return None
     starts = integer_arrays.starts_of(request.start, source.batch)
     if len(starts) not in (1, clouds):
@@ -222,7 +222,7 @@ def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree
 def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
     """Returns distances and indices of x, and of y in searches of both directions, as arrays of the library."""
     refuse_narrow(x, y)
-    source, results = _search(x, y, search)
+    source, results = _search(x, y, search, search.both)
     results = [source.give(part) for part in results]
     if search.plain:
         results[::2] = [source.root(distances) for distances in results[::2]]
@@ -231,7 +231,7 @@ def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
 
 def chamfer(x: Any, y: Any, search: Search) -> Any:
     """Returns a number for a pair of clouds, or for batches an array of the library of x."""
-    source, results = _search(x, y, search)
+    source, results = _search(x, y, search, True)
     lengths = (search.x_lengths, search.y_lengths)
     totals = []
     for distances, rows in zip(results[::2], lengths):
@@ -259,16 +259,17 @@ def _reduce(source: Array, distances: Any, lengths: Any, reduction: str) -> Any:
     return total / source.beside(total, counts)
 
 
-def _search(x: Any, y: Any, search: Search) -> tuple[Array, list[Any]]:
-    """Returns the source of x, and distances and indices of x, and of y in searches of both directions."""
-    a, b = pair_of(x, y)
-    arguments = ((search.x_lengths, "x_lengths", a), (search.y_lengths, "y_lengths", b))
-    lengths = [search_lengths(values, what, source) for values, what, source in arguments]
+def _search(x: Any, y: Any, search: Search, filled: bool) -> tuple[Array, list[Any]]:
+    """Returns the source of x, and distances and indices of x, and of y in searches of both directions. Raises for
+    clouds without points if both must be ``filled``."""
+    a, b = pair_of(x, y, filled)
+    arguments = ((search.x_lengths, "x_lengths", a, filled), (search.y_lengths, "y_lengths", b, True))
+    lengths = [search_lengths(*side) for side in arguments]
     results = []
     for source in (a, b) if search.both else (a,):
         shape = source.shape[:2] if source.batch else source.shape[1:2]
         results += [a.room(shape, KINDS[a.dtype]), a.room(shape, "i8")]
-    if a.shape[0] > 0:
+    if a.shape[0] > 0 and a.shape[1] > 0:
         # Uploads are named, so that none is freed before it is used.
         sent = [None if values is None else a.upload(values) for values in lengths]
         # Everything is queued on the stream of x, after the work on the stream of y.

@@ -23,7 +23,8 @@ def fitting(values: Any, what: str, source: Array) -> np.ndarray:
     return lengths
 
 
-def pair_of(x: Any, y: Any) -> tuple[Array, Array]:
+def pair_of(x: Any, y: Any, filled: bool = False) -> tuple[Array, Array]:
+    """Returns both clouds. Raises unless they are a pair of clouds; if ``filled``, also without queries."""
     for array in (x, y):
         if isinstance(array, np.ndarray) or is_tensor(array) or not is_on_gpu(array):
             raise TypeError(
@@ -37,19 +38,21 @@ def pair_of(x: Any, y: Any) -> tuple[Array, Array]:
         raise ValueError(
             f"both must be clouds (N, D), or batches (B, N, D) of the same B and D ({about})"
         )
-    for which, cloud in (("first", a), ("second", b)):
+    sides = (("first", a), ("second", b))
+    for which, cloud in sides if filled or a.shape[1] > 0 else ():
         if cloud.shape[0] > 0 and cloud.shape[1] == 0:
             raise ValueError(f"the {which} cloud: the cloud has no usable point ({about})")
     return a, b
 
 
-def search_lengths(values: Any, what: str, source: Array) -> np.ndarray | None:
+def search_lengths(values: Any, what: str, source: Array, filled: bool) -> np.ndarray | None:
     if values is None:
         return None
     if not source.batch:
         raise ValueError(f"{what} are for a batch of shape (B, N, D)")
     lengths = fitting(values, what, source)
-    integer_arrays.refuse_empty(lengths.tolist(), True, name(source.array))
+    if filled:
+        integer_arrays.refuse_empty(lengths.tolist(), True, name(source.array))
     return lengths
 
 

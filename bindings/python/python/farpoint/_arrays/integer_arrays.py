@@ -12,15 +12,21 @@ from .conversion import name, to_numpy
 _LARGEST = 2**63 - 1
 
 
+def on_host(values: Any) -> Any:
+    """Returns an array of any library, also on a GPU, in host memory; anything else unchanged."""
+    if is_tensor(values):
+        return values.detach().cpu().numpy()
+    if hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
+        return values.get()
+    if hasattr(type(values), "__dlpack__") and not hasattr(type(values), "__array__"):
+        return to_numpy(values)
+    return values
+
+
 @untraced
 def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
     """Returns integers of any library as an int64 NumPy array. Synchronizes if they are on a GPU."""
-    if is_tensor(values):
-        values = values.detach().cpu().numpy()
-    elif hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
-        values = values.get()
-    elif hasattr(type(values), "__dlpack__") and not hasattr(type(values), "__array__"):
-        values = to_numpy(values)
+    values = on_host(values)
     if np.ma.is_masked(values):
         raise ValueError(f"{what} has masked values; remove them ({name(values)})")
     array = np.asarray(values)

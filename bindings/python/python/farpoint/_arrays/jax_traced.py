@@ -113,7 +113,7 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
         results = numpy.sample(array, request)
         return results if request.distances else results[:1]
 
-    usual = isinstance(request.start, int) and selected is None
+    usual = (request.start is None or isinstance(request.start, int)) and selected is None
     results = _host(call, outputs if request.distances else outputs[:1], (jax.lax.stop_gradient(points),), usual)
     return tuple(results) if request.distances else (results[0], None, None)
 

@@ -42,9 +42,7 @@ def sample_array(points: np.ndarray, request: Sampling) -> tuple[Any, Any, Any]:
         lengths = lengths_of(request.lengths)
     if request.selected is not None:
         selected = selection.selected(request.selected)
-        if request.start is not None:
-            starts = starts_of(request.start, points.ndim == 3)
-    elif not (isinstance(request.start, int) and request.start == 0):
+    if request.start is not None:
         starts = starts_of(request.start, points.ndim == 3)
     if request.progress:
         with _progress.bar(True, "sampling", "points") as callback:

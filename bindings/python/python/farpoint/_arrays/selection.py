@@ -16,7 +16,7 @@ def selected(selection: Selection) -> np.ndarray:
     """Returns rows as int64, or a mask as bool, as NumPy arrays."""
     if selection.mask is None:
         return integer_arrays.integers(selection.rows, "rows", 1)
-    mask = _on_host(selection.mask)
+    mask = np.asarray(integer_arrays.on_host(selection.mask))
     if mask.dtype != np.bool_:
         raise TypeError(
             f"mask must be an array of bool, not {name(selection.mask)}; pass row numbers as rows"
@@ -24,12 +24,8 @@ def selected(selection: Selection) -> np.ndarray:
     return mask
 
 
-def _on_host(array: Any) -> np.ndarray:
-    """Returns an array of any library, also on a GPU, as a NumPy array."""
-    for fetch in ("cpu", "get"):
-        if not isinstance(array, np.ndarray) and hasattr(array, fetch):
-            array = getattr(array, fetch)()
-    return np.asarray(array)
+#: Text of the compiled module, too.
+NONE_SELECTED = "no row is selected; pass a mask with a true value, or rows with a number"
 
 
 class Plan(NamedTuple):
@@ -45,8 +41,6 @@ def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
     """Returns the plan; raises for rows and starts out of range, with the messages of the CPU."""
     selection = request.selected
     assert selection is not None
-    if selection.rows is not None:
-        selection = selection._replace(rows=_on_host(selection.rows))
     chosen, count = selected(selection), shape[-2]
     if selection.mask is None:
         if len(shape) == 3:
@@ -57,15 +51,17 @@ def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
         if chosen.shape != shape[:-1]:
             raise ValueError(f"the mask is of shape {chosen.shape}, not {tuple(shape[:-1])} ({about})")
         if request.lengths is not None and len(shape) == 3:
-            lengths = np.array(integer_arrays.lengths_of(_on_host(request.lengths)))
+            lengths = np.array(integer_arrays.lengths_of(request.lengths))
             if lengths.shape != shape[:1] or (lengths > count).any():
                 raise ValueError(f"lengths {lengths.tolist()} do not fit ({about})")
             chosen = chosen & (np.arange(count) < lengths[:, None])
         lists = [np.flatnonzero(row) for row in chosen.reshape(-1, count)]
+    if len(shape) == 2 and not len(lists[0]) and request.ratio is None and request.count != 0:
+        raise ValueError(f"{NONE_SELECTED} ({about})")
     start = request.start
     if start is not None:
-        start = _places(_on_host(start), lists, count, len(shape) == 3, about)
-    simple = request._replace(selected=None, start=0 if start is None else start, out=None)
+        start = _places(start, lists, count, len(shape) == 3, about)
+    simple = request._replace(selected=None, start=start, out=None)
     if len(shape) == 2:
         return Plan(lists[0], simple)
     each = [len(rows) for rows in lists]

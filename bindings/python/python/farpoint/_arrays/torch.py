@@ -44,7 +44,7 @@ def nearest(x: Tensor, y: Any, search: Search) -> tuple[Any, ...]:
     prepared = shape_cache.lookup(search.cached or search, _prepare_nearest, x, y, x_lengths, y_lengths)
     results: tuple[Any, ...]
     if prepared is None:
-        arguments = _arguments(x, y, search)
+        arguments = _arguments(x, y, search, search.both)
         with _bar(x, search):
             results = searching.match(*arguments, search.norm, search.threads, search.both)
     elif wants_gradient(x, y):
@@ -59,14 +59,16 @@ def nearest(x: Tensor, y: Any, search: Search) -> tuple[Any, ...]:
 
 def _prepare_nearest(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
     """Returns the plan of a search in these tensors; None if one has to be converted."""
-    if not _need_no_conversion(x, y, search, *lengths):
+    if not _need_no_conversion(x, y, search, search.both, *lengths):
         return None
     return neighbors.prepare(x, y, search.norm, search.both)
 
 
-def _need_no_conversion(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) -> bool:
+def _need_no_conversion(
+    x: Tensor, y: Tensor, search: Search, filled: bool, *lengths: Tensor | None
+) -> bool:
     """Returns whether no tensor has to be converted. Raises unless they are a pair of clouds with lengths."""
-    arguments = _arguments(x, y, search._replace(x_lengths=lengths[0], y_lengths=lengths[1]))
+    arguments = _arguments(x, y, search._replace(x_lengths=lengths[0], y_lengths=lengths[1]), filled)
     return arguments[0] is x and arguments[1] is y and memory.are_lengths(*lengths)
 
 
@@ -79,7 +81,7 @@ def chamfer(x: Tensor, y: Any, search: Search) -> Tensor:
             value: Tensor = chamfer_cached.answer_differentiably(x, y, x_lengths, y_lengths, prepared)
             return value
         return chamfer_cached.answer(prepared, x, y, x_lengths, y_lengths)
-    arguments = _arguments(x, y, search)
+    arguments = _arguments(x, y, search, True)
     with _bar(x, search):
         return operator.chamfer(*arguments, search.how())
 
@@ -92,29 +94,29 @@ def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
 
 
 def _prepare_chamfer(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
-    return chamfer_cached.prepare(x, y, search.how()) if _need_no_conversion(x, y, search, *lengths) else None
+    return chamfer_cached.prepare(x, y, search.how()) if _need_no_conversion(x, y, search, True, *lengths) else None
 
 
 def _arguments(
-    x: Tensor, y: Any, search: Search
+    x: Tensor, y: Any, search: Search, filled: bool
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Returns clouds and lengths for the operators."""
-    x, y = checked_pair(x, y)
+    """Returns clouds and lengths for the operators; raises for clouds without points if both must be ``filled``."""
+    x, y = checked_pair(x, y, filled)
     check_threads(search.threads)
     x_lengths, y_lengths = search.x_lengths, search.y_lengths
     if x_lengths is not None:
-        x_lengths = _lengths(x_lengths, x)
+        x_lengths = _lengths(x_lengths, x, filled)
     if y_lengths is not None:
-        y_lengths = _lengths(y_lengths, y)
+        y_lengths = _lengths(y_lengths, y, True)
     return x, y, x_lengths, y_lengths
 
 
-def _lengths(values: Any, cloud: Tensor) -> Tensor:
-    """Returns lengths for the operators. Raises for an empty cloud unless that would synchronize a GPU."""
+def _lengths(values: Any, cloud: Tensor, filled: bool) -> Tensor:
+    """Returns lengths for the operators. If ``filled``, raises for empty clouds unless that would synchronize a GPU."""
     if cloud.dim() == 2:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(cloud)})")
     lengths = lengths_of(values, cloud)
-    if cloud.is_cuda and not isinstance(values, Tensor):
+    if filled and cloud.is_cuda and not isinstance(values, Tensor):
         checked_lengths = integer_arrays.integers(values, "lengths", 1)
         integer_arrays.refuse_empty(checked_lengths.tolist(), True, about(cloud))
     return lengths

@@ -10,15 +10,24 @@ import torch
 from torch import Tensor
 
 from .._records import Sampling
+from .._torch.lazy_torch import is_compiling
 from .._torch.registration import HALVES
 from .._torch.transfer import numbers, sent
 from . import integer_arrays
-from .conversion import name
+from .conversion import name, note_transposed
 
 
 def checked(points: Tensor) -> Tensor:
     """Returns the points for kernels: float16 and bfloat16 are converted to float32, without
     loss. Raises for tensors that are not clouds."""
+    if points.is_nested or points.layout is not torch.strided:
+        way = (
+            "pass its values with offsets=, or torch.nested.to_padded_tensor(points, 0.0) with lengths="
+            if points.is_nested else "pass points.to_dense()"
+        )
+        raise TypeError(f"the points must be a dense tensor, not one of layout {points.layout}; {way}")
+    if points.is_cpu and not is_compiling():
+        note_transposed(points.shape)
     is_kernel_type = points.dtype in (torch.float32, torch.float64)
     if not is_kernel_type and points.dtype not in HALVES:
         raise TypeError(
@@ -51,8 +60,8 @@ def about(points: Tensor) -> str:
     return f"points of shape {tuple(points.shape)}, {points.dtype}, {points.device}"
 
 
-def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
-    """Returns both clouds for kernels. Raises unless they are a pair of clouds."""
+def checked_pair(x: Tensor, y: Any, filled: bool) -> tuple[Tensor, Tensor]:
+    """Returns both clouds for kernels. Raises unless they are a pair of clouds; if ``filled``, also without queries."""
     if not isinstance(y, Tensor):
         raise TypeError(
             f"x is a tensor and y is not ({about(x)}; {name(y)}); pass a tensor, as "
@@ -68,7 +77,8 @@ def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
             "both must be clouds (N, D), or batches (B, N, D) of the same B and D "
             f"({about_pair(x, y)})"
         )
-    for which, cloud in (("first", x), ("second", y)):
+    sides = (("first", x), ("second", y))
+    for which, cloud in sides if filled or shape[-2] > 0 else ():
         if cloud.shape[-2] == 0 and not (batch and shape[0] == 0):
             raise ValueError(f"the {which} cloud: the cloud has no usable point ({about_pair(x, y)})")
     return x, y

@@ -83,7 +83,7 @@ def _sample_by_operator(points: Tensor, request: Sampling) -> tuple[Any, Any, An
     if request.counts is not None:
         counts = numbers(request.counts, points.device)
         counts = counts if lengths is None else torch.minimum(counts, lengths)
-    if not (isinstance(request.start, int) and request.start == 0):
+    if request.start is not None:
         clouds = points if points.dim() == 3 else points.unsqueeze(0)
         starts = starts_of(request.start, clouds, points.dim() == 3, lengths)
     arguments = (
@@ -132,7 +132,7 @@ def _sample_to_spacing(points: Tensor, request: Sampling) -> tuple[Any, Any, Any
     lengths = None if request.lengths is None else lengths_of(request.lengths, clouds)
     if clouds.shape[1] == 0:
         integer_arrays.refuse_empty([0] * clouds.shape[0], points.dim() == 3, about(points))
-    starts = starts_of(request.start, clouds, points.dim() == 3, lengths)
+    starts = None if request.start is None else starts_of(request.start, clouds, points.dim() == 3, lengths)
     chosen = clouds.new_zeros(clouds.shape[0], dtype=torch.int64)
     results = operators.enqueue(
         clouds, clouds.shape[1], lengths, None, starts, request.seed, request.algorithm, True,
@@ -154,8 +154,8 @@ def _sample_finite_rows(points: Tensor, request: Sampling) -> tuple[Any, Any, An
     lengths = [points.shape[1]] * len(points)
     if request.lengths is not None:
         lengths = lengths_of(request.lengths, points).tolist()
-    starts: list[Any] = [0] * len(points)
-    if not (isinstance(request.start, int) and request.start == 0):
+    starts: list[Any] = [None] * len(points)
+    if request.start is not None:
         starts = starts_of(request.start, points, True, None).expand(len(points), -1).tolist()
     samples = []
     for k, (cloud, length, start) in enumerate(zip(points, lengths, starts)):
@@ -184,11 +184,11 @@ def _sample_finite_rows(points: Tensor, request: Sampling) -> tuple[Any, Any, An
 def _sample_finite_rows_of_cloud(cloud: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     rows = cloud.isfinite().all(dim=-1).nonzero().squeeze(-1)
     start = request.start
-    if not (isinstance(start, int) and start == 0):
-        requested = torch.as_tensor(start, device=cloud.device).reshape(-1)
-        start = torch.searchsorted(rows, requested).clamp(max=max(len(rows) - 1, 0))
-        if len(rows) == 0 or not bool((rows[start] == requested).all()):
-            raise ValueError("a start row has NaN or infinity; choose another")
+    if start is not None:
+        requested = starts_of(start, cloud.unsqueeze(0), False, None).reshape(-1)
+        start = torch.searchsorted(rows, requested)
+        for row in requested[~torch.isin(requested, rows)][:1].tolist():
+            raise ValueError(f"start index {row} names a row with NaN or infinity; choose another ({about(cloud)})")
     finite_request = request._replace(skip_non_finite=False, start=start, out=None)
     indices, distances, radius = _chosen(cloud[rows], finite_request)
     return rows[indices], distances, radius

@@ -61,7 +61,7 @@ def traced(points: Tensor, request: Sampling) -> tuple[Tensor, Tensor, Sampling]
         mask = mask & (torch.arange(points.shape[1], device=points.device) < lengths.unsqueeze(-1))
     rows = mask.logical_not().to(torch.uint8).argsort(dim=-1, stable=True)
     cloud = points.gather(1, rows.unsqueeze(-1).expand(points.shape))
-    return cloud, rows, request._replace(selected=None, start=0, out=None, lengths=mask.sum(dim=-1))
+    return cloud, rows, request._replace(selected=None, out=None, lengths=mask.sum(dim=-1))
 
 
 def named(rows: Tensor, indices: Tensor) -> Tensor:

@@ -317,7 +317,7 @@ def _check_row(row: int, rows: int) -> None:
 
 
 def _non_finite_start(row: int) -> str:
-    return f"start {row} has NaN or infinity; start from another point"
+    return f"start index {row} names a row with NaN or infinity; choose another"
 
 
 def _non_finite_rows(first: int, count: int, rows: int) -> str:

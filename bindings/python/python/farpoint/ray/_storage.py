@@ -15,6 +15,14 @@ __all__ = ["KEEPER_PREFIX", "Keeper", "Storage", "open_storage"]
 KEEPER_PREFIX = "ray-actor://"
 
 
+def loaded_ray() -> Any:
+    """Returns Ray; raises with the way to install it."""
+    try:
+        return importlib.import_module("ray")
+    except ModuleNotFoundError:
+        raise ImportError("farpoint.ray needs Ray; install it with: pip install 'farpoint[ray]'") from None
+
+
 class Storage(Protocol):
     """Protocol of a key-value store of bytes. A name may have one level of folders."""
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from .. import _arguments, _native, _progress
 from .._arrays import integer_arrays
+from .._sample_arguments import seed_without_start
 from ..many_files import positive
 from . import _workers
 from ._actor import TileSettings
 from ._log import DRIVER, check_driver
 from ._sources import FileSource, Source, Start, array_source, dataset_source
-from ._storage import KEEPER_PREFIX, Keeper, Storage, open_storage
+from ._storage import KEEPER_PREFIX, Keeper, Storage, loaded_ray, open_storage
 from .result import CloudSample
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def sample(
     *,
     ratio: float | None = None,
     spacing: float | None = None,
-    start: Integers = 0,
+    start: Integers | None = None,
     seed: int | None = None,
     non_finite: NonFinite = "error",
     tiles: int | None = None,
@@ -66,7 +67,7 @@ def sample(
         Number of samples, their share of the rows without NaN, or the largest distance of a point to its
         nearest sample. Give one of the three.
     start : int or array of int, optional
-        Row to start from, or several.
+        Row to start from, the first usable one unless set; or several.
     seed : int, optional
         Seed of a random start row.
     non_finite : {"error", "skip"}, optional
@@ -111,8 +112,7 @@ def sample(
     while reading. A log has one driver at a time; a second one takes it over, and the first stops with an error.
     docs/development/tiles.md has the method, docs/development/proofs.md its proof.
     """
-    import ray
-
+    ray = loaded_ray()
     if (count is None) + (ratio is None) + (spacing is None) != 2:
         raise ValueError(f"pass one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})")
     if non_finite not in ("error", "skip"):
@@ -127,7 +127,8 @@ def sample(
     limit = positive(time_limit, "time_limit")
     if limit is None:
         raise ValueError("time_limit must be a number, not None")
-    rows = _start_rows(start, seed)
+    rows = None if start is None else _start_rows(start)
+    seed = seed_without_start(seed, start)
     if not ray.is_initialized():
         ray.init()
     if tiles is None:
@@ -135,7 +136,7 @@ def sample(
     tiles = _arguments.integer(tiles, "tiles", 1, 2**20)
     options = {"format": format, "columns": columns, "xyz": xyz}
     cloud = _source(source, tiles, options)
-    options_of_run = [*amount, rows, _arguments.seed(seed), non_finite, len(cloud.files)]
+    options_of_run = [*amount, rows, seed, non_finite, len(cloud.files)]
     with _Run(ray, cloud, log, num_cpus, limit) as run:
         run.open(options_of_run, non_finite == "skip")
         starts = cloud.starts(run.actors, rows, seed)
@@ -143,13 +144,8 @@ def sample(
             return run.sample(amount, starts, report)
 
 
-def _start_rows(start: Any, seed: int | None) -> list[int] | None:
-    """Returns the rows to start from; None for the first usable row."""
-    is_default = isinstance(start, int) and start == 0
-    if seed is not None and not is_default:
-        raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
-    if is_default:
-        return None
+def _start_rows(start: Any) -> list[int]:
+    """Returns the rows to start from."""
     rows = integer_arrays.integers(start, "start")
     if rows.ndim > 1:
         raise ValueError(f"start has shape {rows.shape}; pass one row or a list of them")

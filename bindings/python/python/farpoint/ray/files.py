@@ -18,6 +18,7 @@ from .. import _arguments, _progress
 from .._admission import Admission, PendingFile
 from ..many_files import FileSample, open_batch, positive, worker_settings
 from . import _task
+from ._storage import loaded_ray
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -100,8 +101,7 @@ def sample_files(
     A file whose worker is killed (out of memory, a lost machine) is retried elsewhere, alone;
     the third failure is an error in its entry.
     """
-    import ray
-
+    ray = loaded_ray()
     if num_gpus < 0 or num_cpus < 0:
         raise ValueError(f"num_cpus is {num_cpus} and num_gpus {num_gpus}; neither may be below 0")
     threads = max(1, int(num_cpus))

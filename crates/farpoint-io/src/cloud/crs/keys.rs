@@ -1,6 +1,6 @@
 //! GeoTIFF keys (records 34735 to 34737), in which most LAS files before 1.4 state their coordinate system.
 
-use super::{Crs, projected_unit, registry};
+use super::{Crs, registry};
 
 pub(super) const DIRECTORY: u16 = 34735;
 pub(super) const DOUBLES: u16 = 34736;
@@ -17,6 +17,9 @@ pub(crate) struct Vertical {
     /// The EPSG code, if its definition is known.
     pub(crate) epsg: Option<u32>,
 }
+
+/// Meters of a unit, or the code of one that is not known.
+type Unit = Result<f64, u32>;
 
 /// The keys, and the records that hold their numbers and texts.
 #[derive(Clone, Copy)]
@@ -51,46 +54,98 @@ impl Keys<'_> {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Returns the meters of a unit: by its code, or its size if the file defines it.
-    fn unit(&self, id: u16) -> Option<f64> {
+    /// Returns a unit: by its code, or its size if the file defines it.
+    fn unit(&self, id: u16) -> Option<Unit> {
         if let Some(code) = self.code(id) {
-            return registry::unit(code);
+            return Some(registry::unit(code).ok_or(code));
         }
         let [_, _, at] = self.entry(id + 1).filter(|[place, ..]| *place == DOUBLES)?;
         let (doubles, _) = self.doubles.as_chunks();
         let meters = f64::from_le_bytes(*doubles.get(usize::from(at))?);
-        (meters.is_finite() && meters > 0.0).then_some(meters)
+        (meters.is_finite() && meters > 0.0).then_some(Ok(meters))
     }
 
     /// Returns the system that the keys state.
     pub(super) fn crs(&self) -> Option<Crs> {
-        let projected = self.value(3072);
-        let geographic = match self.value(1024) {
-            Some(model) => model == 2,
-            None => projected.is_none() && self.value(2048).is_some(),
+        let has = |id: u16| self.value(id).is_some_and(|value| value > 0);
+        let model = match self.value(1024) {
+            Some(model @ 1..=3) => Some(model),
+            _ if has(3072) => Some(1),
+            _ => has(2048).then_some(2),
         };
-        // The geographic system is the base of a projected one.
-        let code = if projected.is_some() { 3072 } else { 2048 };
-        let stated = self.code(code).filter(|_| geographic || code == 3072);
-        let of_code = stated.and_then(registry::wkt).as_deref().and_then(projected_unit);
-        let own = self.unit(3076);
-        let differs = own.zip(of_code).is_some_and(|(a, b)| (a / b - 1.0).abs() > 1e-9);
-        let epsg = stated.filter(|_| !differs);
-        let citation = || self.text(1026).or_else(|| self.text(3073)).or_else(|| self.text(2049));
-        let name = match (stated, own) {
-            (Some(code), Some(meters)) if differs => {
-                format!("EPSG:{code} in units of {meters} m")
-            }
-            (Some(code), _) => format!("EPSG:{code}"),
-            (None, _) => citation()?,
+        let (projected, geodetic) = (self.code(3072), self.code(2048));
+        let is_base = |code: &u32| Crs::of_code(*code).is_none_or(|crs| crs.geographic);
+        let stated = match model {
+            // The geographic system is the base of a projected one, unless the keys are swapped.
+            Some(1) => projected.or_else(|| geodetic.filter(|code| !is_base(code))),
+            Some(2) => geodetic.or(projected),
+            _ => geodetic.and_then(registry::geocentric),
         };
-        let meters = own.or(of_code).filter(|_| !geographic);
+        let own = self.unit(if model == Some(3) { 2052 } else { 3076 });
+        let horizontal = match stated {
+            Some(code) => Some(self.of_code(code, model == Some(2), own)),
+            None => self.of_own(model, own),
+        };
         let vertical = self.vertical();
-        let name = match &vertical {
-            Some(vertical) => format!("{name} + {}", vertical.name),
-            None => name,
+        let names = horizontal.iter().map(|crs| &crs.name);
+        let names: Vec<&str> =
+            names.chain(vertical.iter().map(|heights| &heights.name)).map(String::as_str).collect();
+        let name = (!names.is_empty()).then(|| names.join(" + "))?;
+        let of_heights =
+            vertical.as_ref().and_then(|vertical| Crs::of_code(vertical.epsg?)?.heights);
+        let crs = horizontal.unwrap_or_else(|| Crs::named(String::new()));
+        let heights = self.unit(4099).and_then(Result::ok).or(of_heights).or(crs.heights);
+        Some(Crs { name, heights, vertical, ..crs })
+    }
+
+    /// Returns the system of a code, which is another one if the keys state another unit.
+    fn of_code(&self, code: u32, geographic: bool, own: Option<Unit>) -> Crs {
+        let named = Crs { epsg: Some(code), geographic, ..Crs::named(format!("EPSG:{code}")) };
+        let crs = Crs::of_code(code).unwrap_or(named);
+        let Some(own) = own.filter(|_| !crs.geographic) else { return crs };
+        let differs =
+            |meters: f64| crs.meters.is_some_and(|other| (meters / other - 1.0).abs() > 1e-9);
+        match own {
+            Ok(meters) if !differs(meters) => Crs { meters: Some(meters), ..crs },
+            Ok(meters) => Crs {
+                meters: Some(meters),
+                ..Crs::named(format!("{} in units of {meters} m", crs.name))
+            },
+            Err(unit) => Crs::named(format!("{} in units of EPSG:{unit}", crs.name)),
+        }
+    }
+
+    /// Returns the system that the keys define by themselves, named by a citation, which of Esri holds its text.
+    fn of_own(&self, model: Option<u16>, own: Option<Unit>) -> Option<Crs> {
+        let citation = [1026, 3073, 2049].into_iter().find_map(|id| self.text(id));
+        let esri = citation.as_deref().and_then(|text| text.split_once("ESRI PE String = "));
+        if let Some(crs) =
+            esri.and_then(|(_, text)| Crs::from_wkt(text)).filter(|crs| crs.wkt.is_some())
+        {
+            return Some(crs);
+        }
+        let kind = match model {
+            Some(1) => "projected ",
+            Some(2) => "geographic ",
+            Some(3) => "geocentric ",
+            _ if citation.is_some() || own.is_some() => "",
+            _ => return None,
         };
-        Some(Crs { name, epsg, wkt: None, geographic, meters, vertical })
+        let unnamed = match self.code(2048) {
+            Some(base) => format!("a {kind}system of its own based on EPSG:{base}"),
+            None => format!("a {kind}system of its own"),
+        };
+        let name = citation.unwrap_or(unnamed);
+        Some(match own.filter(|_| model != Some(2)) {
+            Some(Err(unit)) => Crs::named(format!("{name} in units of EPSG:{unit}")),
+            Some(Ok(meters)) => Crs { meters: Some(meters), ..Crs::named(name) },
+            // GeoTIFF's unit of geocentric systems is the meter unless another is stated.
+            None => Crs {
+                geographic: model == Some(2),
+                meters: (model == Some(3)).then_some(1.0),
+                ..Crs::named(name)
+            },
+        })
     }
 
     /// Returns the system of the heights. Its unit alone says nothing of their origin.
@@ -104,79 +159,5 @@ impl Keys<'_> {
             (None, Some(datum)) => citation.unwrap_or(format!("heights of datum EPSG:{datum}")),
         };
         Some(Vertical { name, epsg })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn keys(keys: &[[u16; 4]], ascii: &[u8]) -> Option<Crs> {
-        let head = [[1, 1, 0, keys.len() as u16]];
-        let directory: Vec<u8> =
-            head.iter().chain(keys).flatten().flat_map(|n| n.to_le_bytes()).collect();
-        let doubles: Vec<u8> = [1.0f64, 0.9].iter().flat_map(|n| n.to_le_bytes()).collect();
-        Keys { directory: &directory, doubles: &doubles, ascii }.crs()
-    }
-
-    #[test]
-    fn keys_give_code_or_citation() {
-        let crs = keys(&[[1024, 0, 1, 1], [3072, 0, 1, 2992]], b"").unwrap();
-        assert_eq!((crs.name.as_str(), crs.geographic), ("EPSG:2992", false));
-        // The base of a projected system is not the system.
-        let custom = [
-            [1024, 0, 1, 1],
-            [2048, 0, 1, 4269],
-            [3072, 0, 1, 32767],
-            [3073, 34737, 8, 2],
-            [3076, 0, 1, 9003],
-        ];
-        let crs = keys(&custom, b"a|My grid|").unwrap();
-        assert_eq!((crs.name.as_str(), crs.epsg), ("My grid", None));
-        assert!((crs.meters.unwrap() - 0.304_800_609_6).abs() < 1e-9);
-        assert_eq!(keys(&[[3073, 34737, 90, 0]], b"cut"), None);
-        assert_eq!(Keys { directory: &[1, 2, 3], doubles: b"", ascii: b"" }.crs(), None);
-        let crs = keys(&[[2048, 0, 1, 4326]], b"").unwrap();
-        assert_eq!((crs.epsg, crs.geographic, crs.meters), (Some(4326), true, None));
-    }
-
-    #[test]
-    fn units_are_those_of_the_code_unless_the_keys_state_others() {
-        let meters = |keys_: &[[u16; 4]]| keys(keys_, b"").unwrap().meters.unwrap();
-        assert_eq!(meters(&[[3072, 0, 1, 2227]]), 1200.0 / 3937.0);
-        assert_eq!(meters(&[[3072, 0, 1, 2992]]), 0.3048);
-        assert_eq!(meters(&[[3072, 0, 1, 32632]]), 1.0);
-        assert_eq!(meters(&[[3072, 0, 1, 29901], [3076, 0, 1, 9001]]), 1.0);
-        // British yards; a unit of the file's own.
-        assert_eq!(meters(&[[3072, 0, 1, 27291]]), 0.914_398_414_616_028_7);
-        let own = keys(&[[3072, 0, 1, 26910], [3076, 0, 1, 32767], [3077, 34736, 1, 1]], b"");
-        assert_eq!(own.as_ref().unwrap().meters, Some(0.9));
-        assert_eq!(own.unwrap().epsg, None);
-        let feet = keys(&[[3072, 0, 1, 26943], [3076, 0, 1, 9003]], b"").unwrap();
-        assert_eq!((feet.epsg, feet.meters), (None, Some(1200.0 / 3937.0)));
-        assert!(feet.name.starts_with("EPSG:26943 in units of 0.3048"), "{}", feet.name);
-    }
-
-    #[test]
-    fn heights_have_a_system_of_their_own() {
-        let vertical = |stated: &[[u16; 4]]| {
-            let all = [&[[3072, 0, 1, 2227]], stated].concat();
-            let crs = keys(&all, b"NAVD88 - Geoid12B|").unwrap();
-            assert_eq!(crs.epsg, Some(2227));
-            crs.vertical.map(|vertical| (vertical.name, vertical.epsg))
-        };
-        let known = |code: u32| Some((format!("EPSG:{code}"), Some(code)));
-        assert_eq!(vertical(&[[4096, 0, 1, 5703]]), known(5703));
-        // The same datum in another unit, and the datum by its number alone.
-        assert_eq!(vertical(&[[4096, 0, 1, 5703], [4099, 0, 1, 9003]]), known(6360));
-        assert_eq!(vertical(&[[4096, 0, 1, 5703], [4099, 0, 1, 9002]]), known(8228));
-        assert_eq!(vertical(&[[4096, 0, 1, 5103]]), known(5703));
-        assert_eq!(vertical(&[[4098, 0, 1, 5103], [4099, 0, 1, 9003]]), known(6360));
-        assert_eq!(vertical(&[[4099, 0, 1, 9001]]), None);
-        assert_eq!(vertical(&[[4096, 0, 1, 6]]), Some(("EPSG:6".to_owned(), None)));
-        let cited = vertical(&[[4096, 0, 1, 32767], [4097, 34737, 18, 0]]);
-        assert_eq!(cited, Some(("NAVD88 - Geoid12B".to_owned(), None)));
-        let datum = vertical(&[[4098, 0, 1, 7]]);
-        assert_eq!(datum, Some(("heights of datum EPSG:7".to_owned(), None)));
     }
 }

@@ -1,5 +1,6 @@
 //! Well-known text of EPSG codes, as the build script packs it.
 
+use super::wkt::{self, Node};
 use flate2::read::ZlibDecoder;
 use std::io::Read;
 use std::sync::OnceLock;
@@ -17,7 +18,7 @@ fn lines() -> &'static str {
 }
 
 /// Returns the well-known text of an EPSG code.
-pub(super) fn wkt(code: u32) -> Option<String> {
+pub(super) fn definition(code: u32) -> Option<String> {
     let text = lines().lines().find_map(|line| {
         let (number, text) = line.split_once(' ')?;
         (number.parse() == Ok(code)).then_some(text)
@@ -28,7 +29,7 @@ pub(super) fn wkt(code: u32) -> Option<String> {
         rest.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
     {
         out += before;
-        out += &wkt(part.parse().ok()?)?;
+        out += &definition(part.parse().ok()?)?;
         rest = after;
     }
     out += rest;
@@ -42,9 +43,9 @@ pub(super) fn wkt(code: u32) -> Option<String> {
 pub(super) fn compound(horizontal: u32, vertical: u32) -> Option<String> {
     let parts = format!(",{{{horizontal}}},{{{vertical}}}~");
     if let Some(line) = lines().lines().find(|line| line.ends_with(&parts)) {
-        return wkt(line.split_once(' ')?.0.parse().ok()?);
+        return definition(line.split_once(' ')?.0.parse().ok()?);
     }
-    let (horizontal, vertical) = (wkt(horizontal)?, wkt(vertical)?);
+    let (horizontal, vertical) = (definition(horizontal)?, definition(vertical)?);
     if !horizontal.starts_with("PROJCS[") && !horizontal.starts_with("GEOGCS[") {
         return None;
     }
@@ -53,38 +54,67 @@ pub(super) fn compound(horizontal: u32, vertical: u32) -> Option<String> {
     Some(format!("COMPD_CS[\"{names}\",{horizontal},{vertical}]"))
 }
 
-/// Returns the code of the vertical system with this code or datum, and this unit if it is stated. Files state datum
-/// and unit of their own, and GeoTIFF 1.0 knew systems by the codes of their data.
-pub(super) fn vertical(system: Option<u32>, datum: Option<u32>, unit: Option<u32>) -> Option<u32> {
-    let systems = || {
-        lines().lines().filter_map(|line| {
-            let (code, text) = line.split_once(" VERT_CS[")?;
-            Some((code.parse::<u32>().ok()?, text))
-        })
-    };
-    let of_unit = |text: &str| unit.is_none() || code_of(text, ",UNIT[") == unit;
-    let named = systems().find(|(code, _)| Some(*code) == system);
-    let datum = named.and_then(|(_, text)| code_of(text, "VERT_DATUM[")).or(datum).or(system)?;
-    let of_datum = |text: &str| code_of(text, "VERT_DATUM[") == Some(datum);
-    let found = named.filter(|(_, text)| of_unit(text));
-    let found = found.or_else(|| systems().find(|(_, text)| of_datum(text) && of_unit(text)));
-    found.map(|(code, _)| code)
+/// Returns codes and definitions of all systems that start with this word and contain no others.
+fn systems(word: &str) -> impl Iterator<Item = (u32, Node)> {
+    lines().lines().filter_map(move |line| {
+        let (code, text) = line.split_once(' ')?;
+        let text = text.strip_suffix('~').filter(|text| text.starts_with(word))?;
+        Some((code.parse().ok()?, wkt::parse(&format!("{text}]"))?.nodes.pop()?))
+    })
 }
 
-/// Returns the code of the part of the text that starts with this word.
-fn code_of(text: &str, word: &str) -> Option<u32> {
-    let part = text.split_once(word)?.1.split_once("]]")?.0;
-    part.rsplit('"').nth(1)?.parse().ok()
+/// Returns the code of the vertical system with this code or datum, and this unit if it is stated. Files state datum
+/// and unit of their own, or one in place of the other, and GeoTIFF 1.0 knew systems by the codes of their data.
+pub(super) fn vertical(system: Option<u32>, datum: Option<u32>, unit: Option<u32>) -> Option<u32> {
+    let mut all: Vec<(u32, Node)> = systems("VERT_CS").collect();
+    // Heights before depths of the same datum.
+    all.sort_by_key(|(code, node)| (node.is_depth(), *code));
+    let datum_of = |node: &Node| node.code_of("VERT_DATUM");
+    let of_unit = |node: &Node| unit.is_none() || node.code_of("UNIT") == unit;
+    let of_code = |code: Option<u32>| all.iter().find(|(number, _)| Some(*number) == code);
+    let of_datum = |datum: Option<u32>| {
+        all.iter().find(|(_, node)| datum.is_some() && datum_of(node) == datum)
+    };
+    let found = of_code(system).or(of_datum(datum)).or(of_datum(system)).or(of_code(datum));
+    let (_, node) = found?;
+    let same = |(_, other): &&(u32, Node)| {
+        datum_of(other) == datum_of(node) && node.is_depth() == other.is_depth() && of_unit(other)
+    };
+    let found = found.filter(|(_, node)| of_unit(node)).or_else(|| all.iter().find(same));
+    found.map(|(code, _)| *code)
+}
+
+/// Returns the code of the geocentric system with this code, or the newest with the datum of the system of this code.
+pub(super) fn geocentric(code: u32) -> Option<u32> {
+    let text = definition(code)?;
+    if text.starts_with("GEOCCS[") {
+        return Some(code);
+    }
+    let datum = wkt::parse(&text)?.nodes.pop()?.code_of("DATUM")?;
+    let same = systems("GEOCCS").filter(|(_, node)| node.code_of("DATUM") == Some(datum));
+    same.map(|(code, _)| code).max()
 }
 
 /// Returns the meters of a unit of length.
 pub(super) fn unit(code: u32) -> Option<f64> {
+    // Units of no system among these; others have codes in the same range.
+    const OTHERS: [(u32, f64); 6] = [
+        (1025, 0.001),
+        (1033, 0.01),
+        (9014, 1.8288),
+        (9030, 1852.0),
+        (9093, 1609.344),
+        (9096, 0.9144),
+    ];
     let end = format!(",AUTHORITY[\"EPSG\",\"{code}\"]]");
     let before = lines().match_indices(&end).map(|(at, _)| &lines()[..at]);
-    // Other things have codes in the same range.
-    before.filter_map(|text| text.rsplit_once('[')).find_map(|(before, unit)| {
-        before.ends_with(",UNIT").then(|| unit.rsplit_once(',')?.1.parse().ok()).flatten()
-    })
+    let mut stated =
+        before.filter_map(|text| text.rsplit_once('[')).filter_map(|(before, unit)| {
+            before.ends_with(",UNIT").then(|| unit.rsplit_once(',')?.1.parse().ok()).flatten()
+        });
+    stated
+        .next()
+        .or_else(|| OTHERS.iter().find(|(number, _)| *number == code).map(|(_, meters)| *meters))
 }
 
 #[cfg(test)]
@@ -98,13 +128,13 @@ mod tests {
         assert!(codes.len() > 6000, "{}", codes.len());
         // Some of each kind, which are sorted by it.
         for &code in codes.iter().step_by(37) {
-            let text = wkt(code).unwrap();
+            let text = definition(code).unwrap();
             let ends = [format!("\"{code}\"]]"), format!("[\"EPSG\",{code}]]")];
             assert!(ends.iter().any(|end| text.ends_with(end)), "{text}");
             assert!(!text.contains(['{', '}', '~']) && !text.contains("TOWGS84"), "{text}");
             assert_eq!(text.matches('[').count(), text.matches(']').count(), "{text}");
         }
-        assert_eq!(wkt(1), None);
+        assert_eq!(definition(1), None);
     }
 
     #[test]

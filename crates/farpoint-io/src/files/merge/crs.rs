@@ -69,6 +69,6 @@ fn same(a: &Crs, b: &Crs) -> bool {
     }
     match (a.epsg, b.epsg) {
         (Some(a), Some(b)) => a == b,
-        _ => a.name == b.name && text(a) == text(b),
+        _ => a.name == b.name && a.meters == b.meters && text(a) == text(b),
     }
 }

@@ -18,8 +18,6 @@ use std::cmp::Reverse;
 /// System identifier of the LAS standard for merged files.
 const SYSTEM: &[u8] = b"MERGE";
 const PROJECTION: &[u8] = b"LASF_Projection";
-/// The bit of the global encoding for the epoch of GPS times.
-const STANDARD_TIME: u16 = 1;
 
 /// A file with its header.
 struct File<'a> {
@@ -134,18 +132,19 @@ fn base(files: &[File<'_>], format: u8) -> LasHeader {
 /// Warns of GPS times that count differently, which can't be told apart any more.
 fn warn_of_times(files: &[File<'_>], warnings: &mut Vec<String>) {
     let timed = |file: &&File<'_>| ![0, 2].contains(&file.header.format);
-    let standard = |file: &File<'_>| file.header.raw.global_encoding & STANDARD_TIME != 0;
+    let epoch = |file: &File<'_>| (file.header.gps_time(), file.header.time_offset());
     let mut all = files.iter().filter(timed);
     let Some(first) = all.next() else { return };
-    if let Some(other) = all.find(|file| standard(file) != standard(first)) {
-        let (week, counted) = match standard(first) {
-            true => (other, first),
-            false => (first, other),
+    if let Some(other) = all.find(|file| epoch(file) != epoch(first)) {
+        let text = |file: &File<'_>| {
+            let offset = file.header.time_offset();
+            let offset = offset.map_or(String::new(), |n| format!(" (less {n} million seconds)"));
+            format!("{}{offset} in {}", file.header.gps_time(), file.reader.name())
         };
         warnings.push(format!(
-            "GPS times count seconds of the week in {} and from 1980 in {}; they stay as they are",
-            week.reader.name(),
-            counted.reader.name()
+            "GPS times are {} and {}; they stay as they are",
+            text(first),
+            text(other)
         ));
     }
 }
@@ -205,11 +204,19 @@ fn check_same(
     if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
         return Ok(());
     }
-    let what = format!(
-        "the field '{}' is {} x {}, and in {first_file} {} x {}",
-        a.name, b.kind, b.count, a.kind, a.count
-    );
-    Err(Error::merge(name, &what, "rename it in one of the files, or bring both into one type"))
+    let what =
+        format!("the field '{}' is {}, and in {first_file} {}", a.name, of_type(b), of_type(a));
+    let fix = "rename it in one of the files, or bring both into one type and scale";
+    Err(Error::merge(name, &what, fix))
+}
+
+/// Returns the type of an extra dimension with all that two files may differ in.
+fn of_type(dimension: &Dimension) -> String {
+    let Dimension { kind, count, .. } = dimension;
+    match dimension.scale {
+        Some((scale, offset)) => format!("{kind} x {count} at scale {scale} and offset {offset}"),
+        None => format!("{kind} x {count} without a scale"),
+    }
 }
 
 /// Warns of fields that some files lack, and names their default values.
@@ -287,7 +294,7 @@ fn refused(
                  of {}",
                 files[usize::from(file == 0).min(files.len() - 1)].reader.name()
             );
-            Error::merge(files[file].reader.name(), &what, "write it with --scale 0.001 first")
+            Error::merge(files[file].reader.name(), &what, "write it with `scale=0.001` first")
         }
         Mismatch::TooFar(step) => {
             let what = format!(
@@ -298,7 +305,7 @@ fn refused(
             Error::merge(
                 name,
                 &what,
-                "write the finest with a larger --scale first, or merge fewer",
+                "write the finest with a larger `scale` first, or merge fewer",
             )
         }
     }
@@ -388,7 +395,7 @@ impl Recipe for Records {
     ) -> Result<Vec<u8>, Error> {
         self.converted(rows.records().unwrap_or_default(), stride).map_err(|row| {
             let what = format!("row {} lies outside the bounds in its header", rows.first() + row);
-            let fix = "the files need a larger scale: write them with --scale first";
+            let fix = "the files need a larger scale: write them with `scale` first";
             Error::merge(file.name(), &what, fix)
         })
     }

@@ -89,6 +89,7 @@ impl Merged {
         let format = first.format();
         let files = files(&readers);
         let Plan { mut layout, recipes } = plan(&readers, &name)?;
+        layout.head.scanners = scanners(&readers, &files);
         let bytes = readers.iter().map(Reader::bytes).sum();
         layout.count = readers.iter().map(Reader::len).sum();
         layout.bounds = files.iter().map(|file| file.bounds).reduce(joined).flatten();
@@ -201,6 +202,20 @@ fn files(readers: &[Reader]) -> Vec<MergedFile> {
         MergedFile { name, first: first - rows, rows, bounds: reader.bounds() }
     };
     readers.iter().map(file).collect()
+}
+
+/// Returns the places of the scanners of all files; none if all are at the origin.
+fn scanners(readers: &[Reader], files: &[MergedFile]) -> Vec<(u64, [f64; 3])> {
+    if readers.iter().all(|reader| reader.head().scanners.is_empty()) {
+        return Vec::new();
+    }
+    let of_file = |(reader, file): (&Reader, &MergedFile)| {
+        let stated = &reader.head().scanners;
+        let stated = if stated.is_empty() { vec![(0, [0.0; 3])] } else { stated.clone() };
+        let first = file.first;
+        stated.into_iter().map(move |(row, place)| (first + row, place))
+    };
+    readers.iter().zip(files).flat_map(of_file).collect()
 }
 
 /// Returns the union of two boxes; unknown if one is.

@@ -11,6 +11,7 @@ mod write;
 
 pub use part::Rows;
 
+use crate::bytes::share::Counter;
 use crate::cloud::Cloud;
 use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
@@ -259,6 +260,7 @@ impl Reader {
     ) -> Result<(), E> {
         let (next, stop) = (AtomicUsize::new(parts.start), AtomicBool::new(false));
         let first_error: Mutex<Option<E>> = Mutex::new(None);
+        let counter = Counter::new(parts.len());
         let work = || {
             while !stop.load(Ordering::Relaxed) {
                 let part = next.fetch_add(1, Ordering::Relaxed);
@@ -266,6 +268,7 @@ impl Reader {
                     return;
                 }
                 let done = self.read(part).map_err(E::from).and_then(|rows| each(part, rows));
+                counter.add(1);
                 if let Err(error) = done {
                     stop.store(true, Ordering::Relaxed);
                     first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

@@ -9,7 +9,7 @@ use crate::format::Format;
 use crate::formats::{Head, functions};
 use crate::{
     ReadOptions, bytes::load, bytes::load::read_at, bytes::memory, bytes::unpack, cloud::degrees,
-    files::detect, files::input::decode,
+    files::detect, files::input::check, files::input::decode,
 };
 use std::borrow::Cow;
 use std::fs::File;
@@ -85,7 +85,8 @@ impl Reader {
             }
         }
         memory::require(&name, length)?;
-        let bytes = load::read_all(&mut File::open(path).map_err(fail)?, length, &name)?;
+        let check = |start: &[u8]| check(start, &name, options);
+        let bytes = load::read_all(&mut File::open(path).map_err(fail)?, length, &name, &check)?;
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
         let inputs = vec![name.clone()];
@@ -174,7 +175,8 @@ fn in_parts(
             found => {
                 let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
-                    warn_of_degrees(layout);
+                    let head = &mut layout.head;
+                    degrees::warn(head.crs.as_ref(), &mut head.warnings, || false);
                 }
                 return Ok((format, found));
             }
@@ -204,18 +206,11 @@ fn in_lines(
             found => {
                 let mut found = found.map_err(|error| error.named(name, format))?;
                 if let Some(layout) = &mut found {
-                    warn_of_degrees(layout);
+                    let head = &mut layout.head;
+                    degrees::warn(head.crs.as_ref(), &mut head.warnings, || false);
                 }
                 return Ok(found);
             }
         }
-    }
-}
-
-/// Warns like [`crate::read`].
-fn warn_of_degrees(layout: &mut Layout) {
-    let geographic = layout.head.crs().is_some_and(|crs| crs.geographic);
-    if geographic && !layout.head.warnings.iter().any(|warning| warning == degrees::WARNING) {
-        layout.head.warnings.push(degrees::WARNING.into());
     }
 }

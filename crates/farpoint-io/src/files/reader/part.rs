@@ -145,7 +145,7 @@ impl Rows<'_> {
     /// Returns the coordinates, in the precision of the file; NaN in rows that the filter does not use.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if one is no number.
+    /// [`Error::Malformed`] if one is no number, [`Error::Field`] if a value that the filter needs is none.
     pub fn coordinates(&self) -> Result<Coordinates, Error> {
         let mut points = self.places()?;
         let filter = &self.reader.filter;
@@ -153,7 +153,8 @@ impl Rows<'_> {
             return Ok(points);
         }
         let (cloud, range) = self.cloud();
-        let used = filter.mask_rows(&cloud, &range.collect::<Vec<_>>(), &points);
+        let rows: Vec<usize> = range.collect();
+        let used = filter.mask_rows(&cloud, &rows, &points, &self.reader.name)?;
         for (row, _) in used.into_iter().enumerate().filter(|(_, used)| !used) {
             match &mut points {
                 Coordinates::F32(points) => points[row] = [f32::NAN; 3],
@@ -174,6 +175,11 @@ impl Rows<'_> {
         let found = coordinates(self.reader.head(), table, self.len());
         let malformed = |error: ParseError| self.reader.malformed(error.after(self.first()));
         found.map_err(malformed)
+    }
+
+    /// Returns whether the point `at` of row `row` of these was (0, 0, 0) to its scanner, like [`Cloud::is_zero`].
+    pub fn is_zero(&self, row: usize, at: [f64; 3]) -> bool {
+        self.reader.head().is_zero(self.first() + row as u64, at)
     }
 
     /// Returns the integers that LAS stores, from which [`Reader::transforms`] makes coordinates; `None` for other

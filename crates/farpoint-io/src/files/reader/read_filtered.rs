@@ -138,10 +138,8 @@ impl Reader {
 
     /// Warns like [`crate::read`], by the corners that the header states.
     fn warn_of_degrees(&self, cloud: &mut Cloud) {
-        let known = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
         let stated = self.bounds().map(|corners| Coordinates::F64(corners.to_vec()));
-        if !known && stated.is_some_and(|corners| degrees::beside_lengths(&corners)) {
-            cloud.warnings.push(degrees::WARNING.into());
-        }
+        let shown = || stated.is_some_and(|corners| degrees::beside_lengths(&corners));
+        degrees::warn(cloud.crs.as_ref(), &mut cloud.warnings, shown);
     }
 }

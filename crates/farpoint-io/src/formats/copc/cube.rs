@@ -90,7 +90,7 @@ impl CellGrid {
             let what = format!("the header has the invalid scales {steps:?}");
             return Err(ParseError::new(what)
                 .at(Place::Byte(131))
-                .fix("--scale sets another step"));
+                .fix("`scale` sets another step"));
         }
         let blocks = || records.chunks(BLOCK * stride);
         let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];

@@ -48,6 +48,13 @@ pub(super) fn convert(
 ) -> Vec<u8> {
     let (from, to) = (header.format, target(header.format));
     drop_waveforms(header, warnings);
+    if let Some(offset) = header.time_offset() {
+        warnings.push(format!(
+            "COPC is LAS 1.4, which cannot state that {offset} million seconds were taken off GPS times: they stay as \
+             they are"
+        ));
+        header.raw.global_encoding &= !64;
+    }
     header.raw.version = las::Version::new(1, 4);
     header.raw.start_of_waveform_data_packet_record.get_or_insert(0);
     header.raw.evlr.get_or_insert_default();

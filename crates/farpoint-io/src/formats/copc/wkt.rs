@@ -13,8 +13,8 @@ const LONGEST: usize = u16::MAX as usize - 1;
 pub(super) fn is_valid(text: &str) -> bool {
     let plain = |c: char| !c.is_control() || c.is_whitespace();
     let text = text.trim_end_matches('\0');
-    let ends = text.trim_end().ends_with([']', ')']);
-    text.len() <= LONGEST && text.chars().all(plain) && Crs::from_wkt(text).is_some() && ends
+    let read = Crs::from_wkt(text).is_some_and(|crs| crs.wkt.is_some());
+    text.len() <= LONGEST && text.chars().all(plain) && read
 }
 
 /// Puts the coordinate system into the header: that of the options, or that of the file, or the definition of its
@@ -37,14 +37,14 @@ pub(super) fn state(
         return;
     }
     let Some(crs) = cloud.crs() else {
-        let missing = "no coordinate system is stated; --crs-wkt FILE sets one";
+        let missing = "no coordinate system is stated; `crs_wkt=FILE` sets one";
         return warnings.push(missing.into());
     };
     match crs.known_wkt(warnings).filter(|text| text.len() <= LONGEST) {
         Some(text) => push(header, &text),
         None => warnings.push(format!(
             "the coordinate system ({}) is not known as well-known text and is left out; \
-             --crs-wkt FILE sets it",
+             `crs_wkt=FILE` sets it",
             crs.name
         )),
     }

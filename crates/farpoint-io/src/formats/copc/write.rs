@@ -11,6 +11,7 @@ use crate::WriteOptions;
 use crate::bytes::memory;
 use crate::bytes::panics::catch_panic;
 use crate::bytes::parallel;
+use crate::bytes::share::Counter;
 use crate::cloud::Cloud;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{LasHeader, Record};
@@ -133,7 +134,7 @@ fn assemble(
     if let Some(large) = entries.iter().find(|entry| entry.bytes > i32::MAX as u64) {
         let what = format!("a node of {} points takes more than 2 GiB", large.points);
         return Err(
-            ParseError::new(what).fix("leave out duplicates, or set a smaller --node-points")
+            ParseError::new(what).fix("leave out duplicates, or set a smaller `node_points`")
         );
     }
     let pages = hierarchy::pages(&entries, after + 60);
@@ -191,8 +192,12 @@ fn compressed(
         cursor.set_position(start);
         let mut laz =
             ParLasZipCompressor::new(cursor, vlr.clone()).map_err(|e| failed(e.to_string()))?;
-        let chunk = |node: &Node| order::smallest(records, stride, &node.points, &vlr);
         let filled: Vec<&Node> = nodes.iter().filter(|node| !node.points.is_empty()).collect();
+        let counter = Counter::new(filled.len());
+        let chunk = |node: &Node| {
+            counter.add(1);
+            order::smallest(records, stride, &node.points, &vlr)
+        };
         let chunks = filled.into_par_iter().with_max_len(1).map(chunk);
         laz.compress_chunks(chunks).map_err(|e| failed(e.to_string()))?;
         laz.done().map_err(|e| failed(e.to_string()))?;

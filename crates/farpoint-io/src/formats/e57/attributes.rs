@@ -1,8 +1,10 @@
 //! The attributes of all scans, under one name each.
 
 use super::attribute_name;
-use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
+use crate::cloud::pose::Pose;
+use crate::cloud::{Cloud, unused};
+use crate::conversion;
 use ::e57::{PointCloud, RecordDataType, RecordName};
 use std::collections::{HashMap, HashSet};
 
@@ -66,11 +68,10 @@ impl Attributes {
         let mut columns = Vec::new();
         let mut taken = HashSet::new();
         for (i, record) in scan.prototype.iter().enumerate() {
-            let Some(mut name) = attribute_name(&record.name) else { continue };
+            let Some(name) = attribute_name(&record.name) else { continue };
             // Two extensions may use one name.
-            while !taken.insert(name.clone()) {
-                name.push('_');
-            }
+            let name = unused(&name, &taken);
+            taken.insert(name.clone());
             let (place, kind) = match self.places.get(&name) {
                 Some(&place) => (place, joined(&self.all[place].kind, &record.data_type)),
                 None => (self.all.len(), record.data_type.clone()),
@@ -95,6 +96,29 @@ impl Attributes {
                 self.all[place].values.push(value);
             }
         }
+    }
+
+    /// Turns the normals of rows from `first` on, which have these columns, like their points; returns false if normals
+    /// lack an axis and stay.
+    pub(super) fn turn(&mut self, columns: &[(usize, usize)], first: usize, pose: &Pose) -> bool {
+        let names = columns.iter().map(|(_, place)| self.all[*place].name.as_str());
+        let places = match conversion::normals(names) {
+            [Some(x), Some(y), Some(z)] => [x, y, z].map(|axis| columns[axis].1),
+            axes => return axes == [None; 3],
+        };
+        for row in first..self.all[places[0]].values.len() {
+            let normal = pose.turned(places.map(|place| self.all[place].values[row]));
+            for (place, value) in places.into_iter().zip(normal) {
+                self.all[place].values[row] = value;
+            }
+        }
+        for place in places {
+            let kind = &mut self.all[place].kind;
+            if let RecordDataType::Integer { .. } = kind {
+                *kind = RecordDataType::Double { min: None, max: None };
+            }
+        }
+        true
     }
 
     /// Adds the columns to the cloud; returns their names there, those in the file, and types.

@@ -12,21 +12,25 @@ pub(crate) use write::write;
 use crate::bytes::load::Readable;
 use crate::bytes::memory;
 use crate::bytes::panics::catch_panic;
+use crate::bytes::share::Counter;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{E57Header, Header};
+use crate::cloud::pose;
 use crate::conversion::STATE;
 use crate::error::{self, ParseError};
 use crate::format::Format;
 use ::e57::{E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue};
 use attributes::Attributes;
 use place::Place;
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek};
 
 /// Name of the attribute that distinguishes scans.
 const SCAN: &str = "scan";
+/// Largest number of attributes of an XML element; files have some ten.
+const MOST_ATTRIBUTES: usize = 4096;
 /// Largest number of scans named in a warning.
 const NAMED: usize = 5;
 
@@ -41,38 +45,89 @@ fn e57_error(error: ::e57::Error) -> ParseError {
     ParseError::new(error.to_string()).fix("the file is damaged: download or export it again")
 }
 
+/// Returns the scans that the header describes, as all readers take them, with warnings.
+fn scans<T: Read + Seek>(
+    reader: &E57Reader<T>,
+    size: u64,
+) -> Result<(Vec<PointCloud>, Vec<String>), ParseError> {
+    let mut scans = reader.pointclouds();
+    let mut warnings = Vec::new();
+    if scans.len() > 1 {
+        warnings.push(joined(&scans));
+    }
+    for (number, scan) in scans.iter_mut().enumerate() {
+        check(scan, size)?;
+        if scan.records == 0 {
+            warnings.push(format!("scan {number} has no points"));
+        }
+        if scan.transform.as_mut().is_some_and(|pose| !place::normalize(&mut pose.rotation)) {
+            warnings.push(pose::without_rotation(number));
+        }
+    }
+    Ok((scans, warnings))
+}
+
+/// Returns the scans that have points: what others state says nothing about any.
+fn filled(scans: &[PointCloud]) -> impl Iterator<Item = &PointCloud> {
+    scans.iter().filter(|scan| scan.records > 0)
+}
+
+/// Opens a file. The time of parsing XML grows with the square of the attributes of an element, so that thousands of them
+/// are refused.
+fn opened(source: &mut dyn Readable) -> Result<Reader<'_>, ParseError> {
+    let xml = Reader::raw_xml(&mut *source).unwrap_or_default();
+    let is_name = |tag: &&[u8]| !tag.starts_with(b"!") && !tag.starts_with(b"?");
+    let most = xml.split(|&b| b == b'<').filter(is_name).map(attributes_of).max();
+    let spaces = xml.windows(5).filter(|word| *word == b"xmlns").count();
+    let most = most.unwrap_or(0).max(spaces);
+    if most > MOST_ATTRIBUTES {
+        return Err(ParseError::new(format!("an XML element has {most} attributes or namespaces")));
+    }
+    source.rewind().map_err(|error| ParseError::unread(&error))?;
+    Reader::new(source).map_err(e57_error)
+}
+
+/// Returns the number of attributes of an XML element, from its name on.
+fn attributes_of(tag: &[u8]) -> usize {
+    let (mut count, mut quote) = (0, None);
+    for &b in tag {
+        match (quote, b) {
+            (Some(open), _) if open == b => quote = None,
+            (None, b'"' | b'\'') => (count, quote) = (count + 1, Some(b)),
+            (None, b'>') => break,
+            _ => {}
+        }
+    }
+    count
+}
+
 fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {
     let mut source = Cursor::new(bytes);
-    let mut reader = Reader::new(&mut source).map_err(e57_error)?;
-    let scans = reader.pointclouds();
-    let mut points = Vec::new();
-    let mut attributes = Attributes::default();
-    let mut ends = Vec::new();
-    let mut invalid = 0;
-    for scan in &scans {
-        check(scan, bytes.len())?;
+    let mut reader = opened(&mut source)?;
+    let (scans, mut warnings) = scans(&reader, bytes.len() as u64)?;
+    let mut points = Points::default();
+    let counter = Counter::new(scans.iter().map(|scan| scan.records as usize).sum());
+    for (number, scan) in scans.iter().enumerate() {
         let columns = scan.prototype.len().saturating_sub(3);
         memory::fits(scan.records, size_of::<[f64; 3]>() + columns * size_of::<f64>())?;
-        invalid += read_points(&mut reader, scan, &mut points, &mut attributes)?;
-        ends.push(points.len());
+        points.read(&mut reader, scan, number, &counter, &mut warnings)?;
     }
-    let coordinates = Coordinates::F64(points);
-    let mut cloud = Cloud::from_file(Format::E57, described(&scans), coordinates);
+    let Points { places, attributes, ends, scanners, invalid } = points;
+    let mut cloud = Cloud::from_file(Format::E57, described(&scans), Coordinates::F64(places));
     let attributes = attributes.add_to(&mut cloud);
     if scans.len() > 1 {
         cloud.add_column(SCAN, numbers_of_scans(&ends));
-        cloud.warnings.push(joined(&scans));
     }
+    cloud.scanners = scanners;
     cloud.crs = reader.coordinate_metadata().and_then(Crs::from_wkt);
     cloud.scale = scale(&scans);
     if invalid > 0 {
-        cloud
-            .warnings
-            .push(format!("{invalid} points are marked invalid and have NaN coordinates"));
+        warnings.push(format!("{invalid} points are marked invalid and have NaN coordinates"));
     }
     if !reader.images().is_empty() {
-        cloud.warnings.push("the images in the file are left out".into());
+        warnings.push("the images in the file are left out".into());
     }
+    cloud.warnings = warnings;
     cloud.header = Header::E57(Box::new(E57Header {
         axes: place::axes(&scans),
         scan: (scans.len() == 1).then(|| scans[0].clone()),
@@ -82,30 +137,83 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, ParseError> {
     Ok(cloud)
 }
 
-/// Appends the points of a scan and their attributes; returns the number of those marked invalid, which become NaN.
-fn read_points(
-    reader: &mut Reader,
-    scan: &PointCloud,
-    points: &mut Vec<[f64; 3]>,
-    attributes: &mut Attributes,
-) -> Result<usize, ParseError> {
-    let place = Place::of(scan);
-    let columns = attributes.columns(scan, points.len());
-    let mut values = Vec::with_capacity(scan.prototype.len());
-    let mut invalid = 0;
-    // Unlike the crate's simple reader, the raw one takes packets without a whole point.
-    for point in reader.pointcloud_raw(scan).map_err(e57_error)? {
-        let point = point.map_err(|e| e57_error(e).at(error::Place::Point(points.len())))?;
-        values.clear();
-        values.extend(
-            point.iter().zip(&scan.prototype).map(|(v, record)| number(v, &record.data_type)),
-        );
-        let point = place.point(&values);
-        invalid += usize::from(point.is_none());
-        points.push(point.unwrap_or([f64::NAN; 3]));
-        attributes.push(&columns, &values);
+/// The points of all scans so far.
+#[derive(Default)]
+struct Points {
+    places: Vec<[f64; 3]>,
+    attributes: Attributes,
+    /// End of the rows of each scan.
+    ends: Vec<usize>,
+    /// First row of each scan, and the place of its scanner.
+    scanners: Vec<(u64, [f64; 3])>,
+    /// Number of points marked invalid, which become NaN.
+    invalid: usize,
+}
+
+impl Points {
+    /// Appends the points of a scan and their attributes.
+    fn read(
+        &mut self,
+        reader: &mut Reader,
+        scan: &PointCloud,
+        number: usize,
+        counter: &Counter,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), ParseError> {
+        let (place, first) = (Place::of(scan), self.places.len());
+        let origin = place.pose.as_ref().map_or([0.0; 3], |pose| pose.translation);
+        self.scanners.push((first as u64, origin));
+        // Writers leave out the section of a scan without points.
+        if scan.records > 0 {
+            let columns = self.attributes.columns(scan, first);
+            if self.read_section(reader, scan, &place, &columns, counter)? {
+                let what = "points than its header counts, which are left out";
+                warnings.push(format!("scan {number} has more {what}"));
+            }
+            let pose = place.pose.as_ref().filter(|pose| pose.turns());
+            let turned = pose.is_none_or(|pose| self.attributes.turn(&columns, first, pose));
+            if !turned {
+                let what = "lack an axis and are not turned with its points";
+                warnings.push(format!("the normals of scan {number} {what}"));
+            }
+        }
+        self.ends.push(self.places.len());
+        Ok(())
     }
-    Ok(invalid)
+
+    /// Reads the points that the header counts; returns whether more follow.
+    fn read_section(
+        &mut self,
+        reader: &mut Reader,
+        scan: &PointCloud,
+        place: &Place,
+        columns: &[(usize, usize)],
+        counter: &Counter,
+    ) -> Result<bool, ParseError> {
+        let mut values = Vec::with_capacity(scan.prototype.len());
+        let float = |kind: &RecordDataType| {
+            matches!(kind, RecordDataType::Single { .. } | RecordDataType::Double { .. })
+        };
+        // Some writers fill the last word of integers, which has up to 64 bits.
+        let beyond = if scan.prototype.iter().any(|r| float(&r.data_type)) { 1 } else { 64 };
+        let mut section = scan.clone();
+        section.records = scan.records.saturating_add(beyond);
+        // Unlike the crate's simple reader, the raw one takes packets without a whole point.
+        let mut stored = reader.pointcloud_raw(&section).map_err(e57_error)?;
+        for point in stored.by_ref().take(scan.records as usize) {
+            let at = error::Place::Point(self.places.len());
+            let point = point.map_err(|e| e57_error(e).at(at))?;
+            values.clear();
+            let recorded = point.iter().zip(&scan.prototype);
+            values.extend(recorded.map(|(v, record)| number(v, &record.data_type)));
+            let point = place.point(&values);
+            counter.add_row(self.places.len());
+            self.invalid += usize::from(point.is_none());
+            self.places.push(point.unwrap_or([f64::NAN; 3]));
+            self.attributes.push(columns, &values);
+        }
+        Ok(stored.take(beyond as usize).take_while(Result::is_ok).count() as u64 == beyond)
+    }
 }
 
 fn described(scans: &[PointCloud]) -> String {
@@ -156,21 +264,21 @@ fn scale(scans: &[PointCloud]) -> Option<[f64; 3]> {
         }
     };
     let finest =
-        |axis| scans.iter().try_fold(f64::INFINITY, |a, scan| Some(of_scan(scan, axis)?.min(a)));
+        |axis| filled(scans).try_fold(f64::INFINITY, |a, scan| Some(of_scan(scan, axis)?.min(a)));
     let [x, y, z] = axes.each_ref().map(finest);
     Some([x?, y?, z?]).filter(|steps| steps.iter().all(|step| step.is_finite()))
 }
 
 /// Checks the number of points. A point takes at least a bit, unless all its values are constants: then the file's
 /// size limits nothing, and the crate would make points without end.
-fn check(scan: &PointCloud, size: usize) -> Result<(), ParseError> {
+fn check(scan: &PointCloud, size: u64) -> Result<(), ParseError> {
     let constant = |r: &Record| match r.data_type {
         RecordDataType::Integer { min, max } | RecordDataType::ScaledInteger { min, max, .. } => {
             min >= max
         }
         _ => false,
     };
-    let bits = size as u64 * 8;
+    let bits = size.saturating_mul(8);
     if scan.records > 0 && (scan.prototype.iter().all(constant) || scan.records > bits) {
         let what = format!("{} points are declared, more than the file can hold", scan.records);
         return Err(ParseError::new(what).at(error::Place::Byte(scan.file_offset as usize)));

@@ -2,6 +2,7 @@
 
 use crate::cloud::column::{Attribute, Column, NumberType};
 use crate::cloud::header::E57Header;
+use crate::cloud::unused;
 use ::e57::{Extension, Record, RecordDataType, RecordName, RecordValue};
 use std::collections::HashSet;
 
@@ -71,14 +72,20 @@ pub(super) fn kind(column: &Column) -> RecordDataType {
 /// Gives attributes their E57 names and types: those of the input, if it is E57.
 pub(super) fn named(attributes: Vec<Attribute>, input: Option<&E57Header>) -> Vec<Stored> {
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
-    let colors = ["red", "green", "blue"].iter().all(|name| has(name));
+    // Readers take colors of whole numbers only.
+    let whole = |name: &&str| {
+        let color = attributes.iter().find(|a| a.name == **name);
+        color.is_some_and(|a| matches!(a.column.kind(), NumberType::U8 | NumberType::U16))
+    };
+    let colors = ["red", "green", "blue"].iter().all(whole);
     let grid = has("row") && has("column");
     let returns = has("number_of_returns") && (has("return_number") || has("return_index"));
     let mut all = Vec::new();
-    let mut taken = HashSet::new();
+    let (mut taken, mut names) = (HashSet::new(), HashSet::new());
     for attribute in attributes {
+        let label = xml_name(&attribute.name);
         let kept = input.and_then(|header| kept(&attribute, header));
-        let stored = kept.unwrap_or_else(|| {
+        let mut stored = kept.unwrap_or_else(|| {
             let Attribute { name, column } = attribute;
             let (name, column) = match name.as_str() {
                 "intensity" => (RecordName::Intensity, column),
@@ -99,13 +106,19 @@ pub(super) fn named(attributes: Vec<Attribute>, input: Option<&E57Header>) -> Ve
                     let axis = name[1..].to_ascii_uppercase();
                     (unknown(NORMALS.0, format!("normal{axis}")), column)
                 }
-                _ => (unknown(OTHERS.0, xml_name(&name)), column),
+                _ => (unknown(OTHERS.0, label.clone()), column),
             };
             Stored { record: Record { name, data_type: kind(&column) }, column }
         });
-        if taken.insert(stored.record.name.clone()) {
-            all.push(stored);
+        // Names may differ in characters that XML has no place for.
+        if taken.contains(&stored.record.name) {
+            stored.record.name = unknown(OTHERS.0, unused(&label, &names));
         }
+        if let RecordName::Unknown { name, .. } = &stored.record.name {
+            names.insert(name.clone());
+        }
+        taken.insert(stored.record.name.clone());
+        all.push(stored);
     }
     all
 }

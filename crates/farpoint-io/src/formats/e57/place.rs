@@ -1,56 +1,47 @@
 //! Places of points: from the values in a file to the file's coordinate system, and back.
 
-use super::attributes::joined;
-use ::e57::{PointCloud, RecordDataType, RecordName, Transform};
+use super::{attributes::joined, filled};
+use crate::cloud::pose::Pose;
+use ::e57::{PointCloud, Quaternion, RecordDataType, RecordName, Transform};
 
 const CARTESIAN: [RecordName; 3] =
     [RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ];
 const SPHERICAL: [RecordName; 3] =
     [RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation];
 
-/// Position and direction of a scan.
-pub(super) struct Pose {
-    rotation: [[f64; 3]; 3],
-    translation: [f64; 3],
+/// Returns the pose of a scan, if it has one.
+pub(super) fn pose(scan: &PointCloud) -> Option<Pose> {
+    let Transform { rotation: q, translation: t } = scan.transform.as_ref()?;
+    let rotation = [
+        [
+            q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z,
+            2.0 * (q.x * q.y - q.w * q.z),
+            2.0 * (q.x * q.z + q.w * q.y),
+        ],
+        [
+            2.0 * (q.x * q.y + q.w * q.z),
+            q.w * q.w + q.y * q.y - q.x * q.x - q.z * q.z,
+            2.0 * (q.y * q.z - q.w * q.x),
+        ],
+        [
+            2.0 * (q.x * q.z - q.w * q.y),
+            2.0 * (q.y * q.z + q.w * q.x),
+            q.w * q.w + q.z * q.z - q.x * q.x - q.y * q.y,
+        ],
+    ];
+    Some(Pose { rotation, translation: [t.x, t.y, t.z] })
 }
 
-impl Pose {
-    pub(super) fn new(transform: &Transform) -> Pose {
-        let (q, t) = (&transform.rotation, &transform.translation);
-        Pose {
-            rotation: [
-                [
-                    q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z,
-                    2.0 * (q.x * q.y - q.w * q.z),
-                    2.0 * (q.x * q.z + q.w * q.y),
-                ],
-                [
-                    2.0 * (q.x * q.y + q.w * q.z),
-                    q.w * q.w + q.y * q.y - q.x * q.x - q.z * q.z,
-                    2.0 * (q.y * q.z - q.w * q.x),
-                ],
-                [
-                    2.0 * (q.x * q.z - q.w * q.y),
-                    2.0 * (q.y * q.z + q.w * q.x),
-                    q.w * q.w + q.z * q.z - q.x * q.x - q.y * q.y,
-                ],
-            ],
-            translation: [t.x, t.y, t.z],
-        }
+/// Gives a quaternion length 1, as it must have in a copy too; returns false if it had none and means no rotation now.
+pub(super) fn normalize(q: &mut Quaternion) -> bool {
+    let square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if !square.is_normal() {
+        *q = Quaternion::default();
+    } else if (square - 1.0).abs() > 1e-15 {
+        let length = square.sqrt();
+        *q = Quaternion { w: q.w / length, x: q.x / length, y: q.y / length, z: q.z / length };
     }
-
-    /// Moves a point of the scan to its place in the file.
-    pub(super) fn moved(&self, [x, y, z]: [f64; 3]) -> [f64; 3] {
-        let r = &self.rotation;
-        [0, 1, 2].map(|i| r[i][0] * x + r[i][1] * y + r[i][2] * z + self.translation[i])
-    }
-
-    /// Moves a point back, if the rotation is one.
-    pub(super) fn moved_back(&self, point: [f64; 3]) -> [f64; 3] {
-        let r = &self.rotation;
-        let [x, y, z] = [0, 1, 2].map(|i| point[i] - self.translation[i]);
-        [0, 1, 2].map(|i| r[0][i] * x + r[1][i] * y + r[2][i] * z)
-    }
+    square.is_normal()
 }
 
 /// Indices of the values of a point that say where it is.
@@ -59,7 +50,7 @@ pub(super) struct Place {
     cartesian_state: Option<usize>,
     spherical: Option<[usize; 3]>,
     spherical_state: Option<usize>,
-    pose: Option<Pose>,
+    pub(super) pose: Option<Pose>,
 }
 
 impl Place {
@@ -74,7 +65,7 @@ impl Place {
             cartesian_state: at(&RecordName::CartesianInvalidState),
             spherical: three(&SPHERICAL),
             spherical_state: at(&RecordName::SphericalInvalidState),
-            pose: scan.transform.as_ref().map(Pose::new),
+            pose: pose(scan),
         }
     }
 
@@ -103,6 +94,6 @@ pub(super) fn axes(scans: &[PointCloud]) -> Option<[RecordDataType; 3]> {
         let [x, y, z] = CARTESIAN.map(kind);
         Some([x?, y?, z?]).filter(|_| scans.len() == 1 || scan.transform.is_none())
     };
-    let all: Option<Vec<_>> = scans.iter().map(of_scan).collect();
+    let all: Option<Vec<_>> = filled(scans).map(of_scan).collect();
     all?.into_iter().reduce(|a, b| std::array::from_fn(|axis| joined(&a[axis], &b[axis])))
 }

@@ -1,7 +1,7 @@
 //! Summary of the scans in the header of an E57 file.
 
 use super::attributes::{joined, number_type};
-use super::{Reader, SCAN, attribute_name, described, e57_error, scale};
+use super::{SCAN, attribute_name, described, filled, opened, scale, scans};
 use crate::bytes::panics::catch_panic;
 use crate::cloud::Field;
 use crate::cloud::column::NumberType;
@@ -10,15 +10,17 @@ use crate::cloud::summary::Summary;
 use crate::error::ParseError;
 use crate::format::Format;
 use ::e57::{PointCloud, RecordDataType};
+use std::collections::HashMap;
 use std::fs::File;
 
 /// Reads the description of the scans, not their points.
-pub(crate) fn summary(file: &mut File) -> Result<Summary, ParseError> {
+pub(crate) fn summary(file: &mut File, size: u64) -> Result<Summary, ParseError> {
     catch_panic("the file cannot be decoded", || {
-        let reader = Reader::new(file).map_err(e57_error)?;
-        let scans = reader.pointclouds();
+        let reader = opened(file)?;
+        let (scans, warnings) = scans(&reader, size)?;
         let points = scans.iter().map(|scan| scan.records).fold(0, u64::saturating_add);
         let mut summary = Summary::new(Format::E57, described(&scans), points);
+        summary.warnings = warnings;
         summary.fields = fields(&scans);
         summary.bounds = bounds(&scans);
         summary.crs = reader.coordinate_metadata().and_then(Crs::from_wkt);
@@ -35,10 +37,12 @@ pub(crate) fn summary(file: &mut File) -> Result<Summary, ParseError> {
 fn fields(scans: &[PointCloud]) -> Vec<Field> {
     let field = |name: &str, kind| Field { name: name.to_owned(), kind, count: 1 };
     let mut kinds: Vec<(String, RecordDataType)> = Vec::new();
-    for record in scans.iter().flat_map(|scan| &scan.prototype) {
+    let mut places = HashMap::new();
+    for record in filled(scans).flat_map(|scan| &scan.prototype) {
         let Some(name) = attribute_name(&record.name) else { continue };
         let kind = &record.data_type;
-        match kinds.iter_mut().find(|(known, _)| *known == name) {
+        let place = *places.entry(name.clone()).or_insert(kinds.len());
+        match kinds.get_mut(place) {
             Some((_, known)) => *known = joined(known, kind),
             None => kinds.push((name, kind.clone())),
         }
@@ -63,7 +67,7 @@ fn bounds(scans: &[PointCloud]) -> Option<[[f64; 3]; 2]> {
         let high = [bounds.x_max?, bounds.y_max?, bounds.z_max?];
         (0..3).all(|axis| low[axis] <= high[axis]).then_some([low, high])
     };
-    let boxes: Option<Vec<_>> = scans.iter().map(of_scan).collect();
+    let boxes: Option<Vec<_>> = filled(scans).map(of_scan).collect();
     boxes?.into_iter().reduce(|[low, high], [other_low, other_high]| {
         [
             std::array::from_fn(|axis| low[axis].min(other_low[axis])),

@@ -1,12 +1,14 @@
 //! Writing E57: one scan, whose coordinates stay integers if the input has a scale.
 
 use super::names::{NORMALS, OTHERS, Stored, kind, named, satisfied};
-use super::place::Pose;
+use super::place;
 use crate::WriteOptions;
 use crate::bytes::panics::catch_panic;
+use crate::bytes::share::Counter;
 use crate::cloud::Cloud;
-use crate::cloud::column::Column;
+use crate::cloud::column::{Attribute, Column};
 use crate::cloud::header::{E57Header, Header};
+use crate::cloud::pose::Pose;
 use crate::cloud::precision::output_coordinates;
 use crate::conversion::{self, STATE, Target};
 use crate::error::ParseError;
@@ -48,6 +50,10 @@ pub(crate) fn write(
     let local = input.filter(|_| options.precision.is_none()).and_then(|h| local(cloud, rows, h));
     let scan = input.and_then(|header| header.scan.clone());
     let posed = local.is_some();
+    let pose = scan.as_ref().filter(|_| posed).and_then(place::pose);
+    if let Some(pose) = pose.filter(|pose| pose.turns()) {
+        turn_back(&mut attributes, &pose);
+    }
     let mut all = match local {
         Some(axes) => axes,
         None => axes(cloud, rows, options, warnings),
@@ -141,7 +147,9 @@ fn written(
     if let Some(limits) = intensity_limits(all) {
         scan.set_intensity_limits(Some(limits));
     }
+    let counter = Counter::new(count);
     for row in 0..count {
+        counter.add_row(row);
         scan.add_point(all.iter().map(|stored| stored.value(row)).collect())
             .map_err(write_error)?;
     }
@@ -217,7 +225,7 @@ const AXES: [RecordName; 3] =
 /// Returns the coordinates before the pose of the scan, in the number types of the input, if they give the same points.
 fn local(cloud: &Cloud, rows: &[usize], header: &E57Header) -> Option<Vec<Stored>> {
     let kinds = header.axes.clone()?;
-    let pose = header.scan.as_ref().and_then(|scan| scan.transform.as_ref()).map(Pose::new);
+    let pose = header.scan.as_ref().and_then(place::pose);
     let points: Vec<[f64; 3]> = rows.iter().map(|&row| cloud.coordinates.get(row)).collect();
     let local: Vec<[f64; 3]> = match &pose {
         Some(pose) => points.iter().map(|point| pose.moved_back(*point)).collect(),
@@ -240,6 +248,20 @@ fn local(cloud: &Cloud, rows: &[usize], header: &E57Header) -> Option<Vec<Stored
         found.iter().zip(point).all(|(a, b)| (a - b).abs() <= step || !b.is_finite())
     });
     same.then_some(axes)
+}
+
+/// Turns normals into the frame of the scan.
+fn turn_back(attributes: &mut [Attribute], pose: &Pose) {
+    let names = attributes.iter().map(|attribute| attribute.name.as_str());
+    let [Some(x), Some(y), Some(z)] = conversion::normals(names) else { return };
+    let axes = [x, y, z].map(|axis| attributes[axis].column.clone());
+    let normals: Vec<[f64; 3]> = (0..axes[0].len())
+        .map(|row| pose.turned_back(axes.each_ref().map(|axis| axis.get(row))))
+        .collect();
+    for (axis, place) in [x, y, z].into_iter().enumerate() {
+        let values = normals.iter().map(|normal| normal[axis]).collect();
+        attributes[place].column = Column::F64(values).cast(axes[axis].kind());
+    }
 }
 
 /// Returns the distance of neighboring values; 0 for floating-point numbers.

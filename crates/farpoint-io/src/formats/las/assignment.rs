@@ -49,17 +49,39 @@ impl Fields {
         let base = base(format);
         let taken: HashSet<String> = attributes.iter().map(|a| a.name.clone()).collect();
         let mut fields = Fields { known: Vec::new(), added: Vec::new() };
+        let own = |attribute: &Attribute| {
+            let named = base.iter().skip(3).find(|dimension| dimension.name == attribute.name);
+            named.filter(|dimension| holds(dimension, &attribute.column)).cloned()
+        };
         for attribute in attributes {
             let attribute = standard(attribute, &taken);
-            let dimension = base.iter().skip(3).find(|dimension| dimension.name == attribute.name);
-            match dimension.filter(|dimension| holds(dimension, &attribute.column)) {
-                Some(dimension) => fields.known.push((dimension.clone(), attribute.column)),
-                None => fields.added.push(attribute),
+            if let Some(dimension) = own(&attribute) {
+                fields.known.push((dimension, attribute.column));
+                continue;
             }
+            // Whole numbers have no NaN.
+            let missing = attribute.column.nans();
+            let zeros = (missing > 0).then(|| standard(zeroed(&attribute), &taken));
+            let found = zeros.and_then(|zeros| Some((own(&zeros)?, zeros.column)));
+            let Some(found) = found else {
+                fields.added.push(attribute);
+                continue;
+            };
+            fields.known.push(found);
+            let name = &attribute.name;
+            warnings.push(format!("'{name}' is NaN in {missing} points and 0 there in LAS"));
         }
         name_dimensions(&mut fields.added, &base, warnings);
         fields
     }
+}
+
+/// Returns an attribute with zeros in place of NaN.
+fn zeroed(attribute: &Attribute) -> Attribute {
+    let column = &attribute.column;
+    let value = |row| Some(column.get(row)).filter(|value| !value.is_nan()).unwrap_or(0.0);
+    let column = Column::F64((0..column.len()).map(value).collect());
+    Attribute { name: attribute.name.clone(), column }
 }
 
 /// Converts attributes that LAS has in another form.

@@ -50,9 +50,10 @@ fn new_header(
         for (axis, value) in coordinates.get(row).into_iter().enumerate() {
             if !value.is_finite() {
                 let what = "LAS cannot hold a coordinate that is not finite";
-                return Err(ParseError::new(what)
-                    .at(Place::Point(row))
-                    .fix("leave such points out, or write PLY"));
+                let axis = ["x", "y", "z"][axis];
+                return Err(ParseError::new(what).at(Place::Point(row)).fix(format!(
+                    "leave such points out with `keep={axis}=-1e99..1e99`, or write PLY"
+                )));
             }
             low[axis] = low[axis].min(value);
             high[axis] = high[axis].max(value);
@@ -108,7 +109,11 @@ pub(super) fn from_columns(
 ) -> Result<(LasHeader, Vec<u8>), ParseError> {
     let attributes = conversion::attributes(cloud, rows, Target::Las, warnings);
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
-    let format = match (has("nir"), has("red") && has("green") && has("blue")) {
+    // Colors of another range are no colors of LAS.
+    let color = |name: &&str| {
+        attributes.iter().any(|a| a.name == **name && a.column.kind() == NumberType::U16)
+    };
+    let format = match (has("nir"), ["red", "green", "blue"].iter().all(color)) {
         (true, _) => 8,
         (false, true) => 7,
         (false, false) => 6,
@@ -151,7 +156,7 @@ pub(super) fn from_columns(
 fn rounded(steps: [f64; 3]) -> String {
     let [x, y, z] = steps.map(step_text);
     let steps = if x == y && y == z { x } else { format!("{x}, {y} and {z}") };
-    format!("coordinates are rounded to multiples of {steps}; --scale sets another step")
+    format!("coordinates are rounded to multiples of {steps}; `scale` sets another step")
 }
 
 fn too_fine(scale: f64) -> ParseError {

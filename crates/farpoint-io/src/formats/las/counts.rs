@@ -1,5 +1,6 @@
-//! Facts about the points in the header: their number, returns and bounds.
+//! Facts about the points in the header: their number, returns, bounds and, in LAS 1.5, times.
 
+use super::fields::base;
 use super::{integers, transforms};
 use crate::cloud::header::LasHeader;
 
@@ -12,6 +13,10 @@ pub(crate) struct Counts {
     returns: [u64; 16],
     low: [i32; 3],
     high: [i32; 3],
+    /// Byte offset of the GPS time of a record.
+    time: Option<usize>,
+    /// The maximum and minimum time.
+    times: [f64; 2],
 }
 
 impl Counts {
@@ -23,6 +28,11 @@ impl Counts {
             returns: [0; 16],
             low: [i32::MAX; 3],
             high: [i32::MIN; 3],
+            time: base(header.format)
+                .iter()
+                .find(|d| d.name == "gps_time" && header.raw.version.minor >= 5)
+                .map(|d| d.offset),
+            times: [f64::MIN, f64::MAX],
         }
     }
 
@@ -33,6 +43,10 @@ impl Counts {
             for (axis, n) in integers(record).into_iter().enumerate() {
                 self.low[axis] = self.low[axis].min(n);
                 self.high[axis] = self.high[axis].max(n);
+            }
+            if let Some(bytes) = self.time.and_then(|at| record[at..].first_chunk()) {
+                let time = f64::from_le_bytes(*bytes);
+                self.times = [self.times[0].max(time), self.times[1].min(time)];
             }
         }
     }
@@ -50,7 +64,7 @@ impl Counts {
         [raw.max_x, raw.max_y, raw.max_z] = std::array::from_fn(|a| low[a].max(high[a]));
         let by_return = |i: usize| self.returns.get(i + 1).copied().unwrap_or(0);
         // The old 32-bit counts stay 0 if LAS 1.4 requires it.
-        let small = header.format < 6 && u32::try_from(count).is_ok();
+        let small = header.format < 6 && raw.version.minor < 5 && u32::try_from(count).is_ok();
         let old = raw.large_file.is_none() || small;
         raw.number_of_point_records = if old { count as u32 } else { 0 };
         raw.number_of_points_by_return =
@@ -58,6 +72,10 @@ impl Counts {
         if let Some(large) = &mut raw.large_file {
             large.number_of_point_records = count;
             large.number_of_points_by_return = std::array::from_fn(by_return);
+        }
+        if let (5.., Some(times)) = (raw.version.minor, raw.padding.first_chunk_mut::<16>()) {
+            times[..8].copy_from_slice(&self.times[0].to_le_bytes());
+            times[8..].copy_from_slice(&self.times[1].to_le_bytes());
         }
     }
 }

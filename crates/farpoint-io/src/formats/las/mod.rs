@@ -10,6 +10,7 @@ mod columns;
 mod counts;
 mod describe;
 mod fields;
+mod head;
 mod layout;
 mod nodes;
 mod points;
@@ -34,31 +35,41 @@ use crate::cloud::coordinates::Coordinates;
 use crate::cloud::crs::Crs;
 use crate::cloud::header::{Header, LasHeader, Record};
 use crate::cloud::table::{Store, Table};
-use crate::error::{ParseError, Place};
+use crate::error::ParseError;
 use crate::format::Format;
-use laz::LazVlr;
+use head::{Head, Points};
 use std::borrow::Cow;
+use std::io::Cursor;
 
 /// Reads all points.
 pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
-    let (header, compressed, warnings) = read_header(&bytes)?;
-    let raw = &header.raw;
-    let count = point_count(raw);
-    let stride = usize::from(raw.point_data_record_length);
-    let start = raw.offset_to_point_data as usize;
-    let records = match compressed {
-        false => stored(bytes, start, count, stride)?,
-        true => {
-            let vlr = header.records.iter().find(|r| r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
-            let vlr = vlr.ok_or_else(|| {
-                ParseError::new("the LASzip record is missing").fix("decompress it elsewhere")
-            })?;
-            points::decompress(&bytes, start, vlr.data(), count, stride)?.into()
+    let head = Head::read(&mut Cursor::new(&bytes[..]), bytes.len() as u64, u64::MAX)?;
+    let Head { header, count, points, warnings, .. } = head;
+    let stride = usize::from(header.raw.point_data_record_length);
+    let compressed = !matches!(points, Points::Stored(_));
+    let records = match points {
+        Points::Stored(start) => {
+            memory::fits(count, size_of::<[f64; 3]>())?;
+            let (start, length) = (start as usize, count as usize * stride);
+            Part::new(bytes, start..start + length)
+        }
+        Points::Chunks(chunks) => chunks::chunked(&bytes, &chunks)?.into(),
+        Points::Stream(start, vlr) => {
+            points::sequential(&bytes, start, &vlr, count, stride)?.into()
         }
     };
-    let coordinates = coordinates(raw, &records, stride);
+    let coordinates = coordinates(&header.raw, &records, stride);
     let store = Store::Records { bytes: records, stride };
     Ok(cloud(header, compressed, coordinates, store, warnings))
+}
+
+/// Returns a cloud with all but the points of a file, and the places of these.
+fn without_points(head: Head) -> (Cloud, Points) {
+    let stride = usize::from(head.header.raw.point_data_record_length);
+    let store = Store::Records { bytes: Vec::new().into(), stride };
+    let (none, compressed) =
+        (Coordinates::F64(Vec::new()), !matches!(head.points, Points::Stored(_)));
+    (cloud(head.header, compressed, none, store, head.warnings), head.points)
 }
 
 /// Returns a cloud of records, with all data of its header.
@@ -67,18 +78,18 @@ pub(crate) fn cloud(
     compressed: bool,
     coordinates: Coordinates,
     store: Store,
-    mut warnings: Vec<String>,
+    warnings: Vec<String>,
 ) -> Cloud {
     let stride = usize::from(header.raw.point_data_record_length);
     let dimensions = fields::dimensions(header.format, stride, extra_bytes(&header));
-    warn_of_copc(&header, &mut warnings);
     let table = Table { dimensions, store, big_endian: false, xyz: [0, 1, 2] };
     let format = if compressed { Format::Laz } else { Format::Las };
     let description = described(&header, format);
     let (crs, scale) = (Crs::from_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
     let header = Header::Las(Box::new(header));
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
-    (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
+    (cloud.crs, cloud.scale) = (crs, Some(scale));
+    cloud.warnings.extend(warnings);
     cloud
 }
 
@@ -88,122 +99,9 @@ pub(crate) fn extra_bytes(header: &LasHeader) -> Option<&[u8]> {
     extra.map(Record::data)
 }
 
-fn warn_of_copc(header: &LasHeader, warnings: &mut Vec<String>) {
-    if header.records.iter().any(|r| r.user == b"copc") {
-        warnings.push("COPC is read as LAZ; its octree is left out".into());
-    }
-}
-
 fn described(header: &LasHeader, format: Format) -> String {
     let version = header.raw.version;
     format!("{format} {}.{}, point format {}", version.major, version.minor, header.format)
-}
-
-/// Returns the number of points: LAS 1.4 counts in 64 bits and may leave the old count 0.
-fn point_count(raw: &las::raw::Header) -> u64 {
-    match raw.large_file {
-        Some(large) if large.number_of_point_records > 0 => large.number_of_point_records,
-        _ => u64::from(raw.number_of_point_records),
-    }
-}
-
-fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), ParseError> {
-    let (mut header, compressed) = head(bytes)?;
-    let mut warnings = Vec::new();
-    (header.extended, header.extended_start) = extended_records(bytes, &header.raw, &mut warnings);
-    Ok((header, compressed, warnings))
-}
-
-/// Reads the header without the records after the points, and whether these are compressed.
-fn head(bytes: &[u8]) -> Result<(LasHeader, bool), ParseError> {
-    if !bytes.starts_with(b"LASF") {
-        return Err(ParseError::new("the file does not start with 'LASF'").at(Place::Byte(0)));
-    }
-    let raw = las::raw::Header::read_from(bytes).map_err(|_| {
-        ParseError::truncated(format!("the header is truncated at {} bytes", bytes.len()))
-    })?;
-    let code = raw.point_data_record_format;
-    let format = code & 0x3f;
-    let known = las::point::Format::new(format).map_err(|_| {
-        ParseError::new(format!("point format {format} is unknown"))
-            .at(Place::Byte(104))
-            .fix("formats 0 to 10 are read")
-    })?;
-    if raw.point_data_record_length < known.len() {
-        let what = format!(
-            "records of {} bytes are too short for point format {format}, which takes {}",
-            raw.point_data_record_length,
-            known.len()
-        );
-        return Err(ParseError::new(what).at(Place::Byte(105)));
-    }
-    let mut records = Vec::new();
-    let mut at = usize::from(raw.header_size);
-    for i in 0..raw.number_of_variable_length_records {
-        let record = Record::read(bytes, at, false).ok_or_else(|| {
-            let what = format!(
-                "variable length record {} of {} is truncated",
-                i + 1,
-                raw.number_of_variable_length_records
-            );
-            ParseError::truncated(what).at(Place::Byte(at))
-        })?;
-        at += record.bytes.len();
-        records.push(record);
-    }
-    let start = raw.offset_to_point_data as usize;
-    if start > bytes.len() {
-        let what = format!("the points start at byte {start}, the file has {} bytes", bytes.len());
-        return Err(ParseError::truncated(what));
-    }
-    let padding = bytes.get(at..start).unwrap_or_default().to_vec();
-    let compressed = code & 0xC0 != 0;
-    let header =
-        LasHeader { raw, format, records, padding, extended: Vec::new(), extended_start: 0 };
-    Ok((header, compressed))
-}
-
-fn extended_records(
-    bytes: &[u8],
-    raw: &las::raw::Header,
-    warnings: &mut Vec<String>,
-) -> (Vec<Record>, u64) {
-    let (start, count) = match (raw.evlr, raw.start_of_waveform_data_packet_record) {
-        (Some(evlr), _) => (evlr.start_of_first_evlr, evlr.number_of_evlrs),
-        // LAS 1.3 has one such record, the waveforms, unless they are in a file of their own.
-        (None, Some(start)) => (start, 1),
-        (None, None) => (0, 0),
-    };
-    let mut records = Vec::new();
-    let mut at = usize::try_from(start).unwrap_or(usize::MAX);
-    for _ in 0..count {
-        let Some(record) = Record::read(bytes, at, true) else {
-            warnings.push("the records after the points are truncated and left out in part".into());
-            break;
-        };
-        at += record.bytes.len();
-        records.push(record);
-    }
-    (records, start)
-}
-
-/// Returns the records of an uncompressed file.
-fn stored(
-    bytes: Cow<'_, [u8]>,
-    start: usize,
-    count: u64,
-    stride: usize,
-) -> Result<Part, ParseError> {
-    let room = bytes.len() - start;
-    let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
-    let length = length.filter(|&length| length <= room).ok_or_else(|| {
-        let available = room / stride;
-        ParseError::truncated(format!(
-            "the header declares {count} points, the file has {available}"
-        ))
-    })?;
-    memory::fits(count, size_of::<[f64; 3]>())?;
-    Ok(Part::new(bytes, start..start + length))
 }
 
 /// Returns scale and offset of each axis.

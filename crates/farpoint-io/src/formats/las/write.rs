@@ -5,8 +5,10 @@ use super::columns::{from_columns, rescale};
 use super::counts::Counts;
 use super::describe::{describe_kept, new_record, record_length};
 use super::fields::base_length;
+use super::head::NEWEST_OF_LAS;
 use crate::WriteOptions;
 use crate::bytes::panics::catch_panic;
+use crate::bytes::share::Counter;
 use crate::cloud::Cloud;
 use crate::cloud::column::Attribute;
 use crate::cloud::header::{Header, LasHeader};
@@ -126,9 +128,13 @@ pub(crate) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, ParseError
     raw.generating_software = [0; 32];
     raw.generating_software[..SOFTWARE.len()].copy_from_slice(SOFTWARE.as_bytes());
     (raw.file_creation_year, raw.file_creation_day_of_year) = (0, 0);
+    let minor = raw.version.minor;
+    // What later versions append is in the padding.
+    raw.version.minor = minor.min(NEWEST_OF_LAS);
     let mut bytes = Vec::new();
     raw.write_to(&mut bytes)
         .map_err(|e| ParseError::new(format!("the header cannot be written: {e}")))?;
+    bytes[25] = minor;
     Ok(bytes)
 }
 
@@ -152,10 +158,18 @@ pub(crate) fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec
         let failed = |e: String| {
             ParseError::new(format!("the points cannot be compressed: {e}")).fix("write LAS")
         };
-        let mut cursor = Cursor::new(out);
+        let (counter, mut cursor) = (Counter::new(points.len()), Cursor::new(out));
         cursor.set_position(cursor.get_ref().len() as u64);
+        // Enough chunks that the last ones of a block keep few threads waiting.
+        let chunk = vlr.chunk_size() as usize * vlr.items_size() as usize;
+        let block = (8 * rayon::current_num_threads() * chunk).max(1);
         let mut laz = ParLasZipCompressor::new(cursor, vlr).map_err(|e| failed(e.to_string()))?;
-        laz.compress_many(points).map_err(|e| failed(e.to_string()))?;
+        // Without any point there is a table all the same.
+        laz.compress_many(&[]).map_err(|e| failed(e.to_string()))?;
+        for block in points.chunks(block) {
+            laz.compress_many(block).map_err(|e| failed(e.to_string()))?;
+            counter.add(block.len());
+        }
         laz.done().map_err(|e| failed(e.to_string()))?;
         Ok(laz.into_inner().into_inner())
     })

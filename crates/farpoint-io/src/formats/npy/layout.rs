@@ -17,7 +17,8 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseE
     let (table, header) = rows(&parsed, Cow::Borrowed(&start[..parsed.start]), 0)?;
     let Store::Records { stride, .. } = table.store else { return Ok(None) };
     let count = parsed.shape[0] as u64;
-    let available = length.saturating_sub(parsed.start as u64) / (stride as u64).max(1);
+    let room = length.saturating_sub(parsed.start as u64);
+    let available = room / (stride as u64).max(1);
     if available < count {
         let what = format!("the shape declares {count} rows, the file has {available}");
         return Err(ParseError::truncated(what));
@@ -25,6 +26,6 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseE
     // The kinds of the columns alone decide between the two.
     let (coordinates, _) = super::coordinates(&table, 0, header.plain)?;
     let rows = Storage::Stride(parsed.start as u64);
-    let head = cloud(&parsed, coordinates, table, header);
+    let head = cloud(&parsed, coordinates, table, header, room);
     Ok(Some(Layout { head, rows, count, stride, bounds: None }))
 }

@@ -24,6 +24,7 @@ use crate::cloud::column::{Column, NumberType};
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::dtype::{DType, Description, TypeStr};
 use crate::cloud::header::{Header, NpyHeader};
+use crate::cloud::lines::left_over;
 use crate::cloud::table::{Dimension, Store, Table};
 use crate::error::{ParseError, Place};
 use crate::format::Format;
@@ -44,9 +45,10 @@ const WIDE: usize = 9;
 /// Reads one array.
 pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let parsed = parse(&bytes)?;
+    let room = (bytes.len() - parsed.start) as u64;
     let (table, header) = rows(&parsed, bytes, parsed.shape.first().copied().unwrap_or(0))?;
     let (coordinates, rounded) = coordinates(&table, parsed.shape[0], header.plain)?;
-    let mut cloud = cloud(&parsed, coordinates, table, header);
+    let mut cloud = cloud(&parsed, coordinates, table, header, room);
     if rounded {
         cloud.warnings.push(ROUNDED.into());
     }
@@ -56,14 +58,29 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
 /// Warning for [`coordinates`] that are rounded.
 pub(crate) const ROUNDED: &str = "64-bit integers beyond 2^53 are rounded in the coordinates";
 
-/// Returns a cloud of rows, with all data of the header.
-fn cloud(parsed: &Parsed, coordinates: Coordinates, table: Table, header: NpyHeader) -> Cloud {
+/// Returns a cloud of rows, with all data of the header; the file has `room` bytes after that.
+fn cloud(
+    parsed: &Parsed,
+    coordinates: Coordinates,
+    table: Table,
+    header: NpyHeader,
+    room: u64,
+) -> Cloud {
     let words = match &parsed.dtype {
         DType::Record(_) => "structured".to_owned(),
         other => other.to_string().trim_matches('\'').to_owned(),
     };
     let description = format!("NPY {words}, shape {}", shape_words(&parsed.shape));
-    Cloud::from_table(Format::Npy, description, coordinates, table, Header::Npy(header))
+    let stride = match (&table.store, &parsed.dtype) {
+        (Store::Records { stride, .. }, DType::Plain(kind)) if is_half(kind) => stride / 2,
+        (Store::Records { stride, .. }, _) => *stride,
+        _ => 0,
+    };
+    let values = (parsed.shape[0] as u64).saturating_mul(stride as u64);
+    let header = Header::Npy(header);
+    let mut cloud = Cloud::from_table(Format::Npy, description, coordinates, table, header);
+    cloud.warnings.extend(left_over(room.saturating_sub(values), "bytes"));
+    cloud
 }
 
 /// Returns the first `count` rows.
@@ -287,7 +304,8 @@ fn structured(
         for (k, axis) in ["x", "y", "z"].iter().enumerate().filter(|_| spread) {
             dimensions.push(Dimension::new(*axis, scalar, at + k * scalar.size()));
         }
-        if !spread {
+        // NumPy stores the padding of a record as fields without a name.
+        if !spread && (kind.kind != b'V' || !field.name.is_empty()) {
             dimensions.push(Dimension::new(field.name.clone(), scalar, at).count(total));
         }
         at = total

@@ -23,6 +23,9 @@ pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, ParseError> {
     let words = || format!("values of type {kind} are not row numbers");
     let number = scalar(&kind).ok_or_else(|| wrong(words()))?;
     let stride = number.size();
+    if let Some(rest @ 1..) = (bytes.len() - start).checked_sub(count.saturating_mul(stride)) {
+        return Err(wrong(format!("{rest} bytes follow the {count} numbers of the array")));
+    }
     let bytes = payload(Cow::Borrowed(bytes), start, count, stride)?;
     let big_endian = kind.big_endian == Some(true);
     let (dimensions, store) =

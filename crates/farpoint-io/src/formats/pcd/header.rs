@@ -21,6 +21,8 @@ pub(super) struct Meta {
     pub(super) points: u64,
     pub(super) data: DataKind,
     pub(super) fields: Vec<Field>,
+    /// Names of fields without a value, which are not there (as in PCL).
+    pub(super) empty: Vec<String>,
 }
 
 impl Meta {
@@ -56,12 +58,15 @@ impl Meta {
         {
             return Err(header_error("VIEWPOINT is not seven numbers".into()));
         }
+        let (fields, empty): (Vec<_>, Vec<_>) =
+            entries.fields()?.into_iter().partition(|field| field.count > 0);
         Ok(Self {
             width: entries.number("WIDTH")?,
             height: entries.number("HEIGHT")?,
             points: entries.number("POINTS")?,
             data,
-            fields: entries.fields()?,
+            fields,
+            empty: empty.into_iter().map(|field| field.name).collect(),
         })
     }
 }
@@ -105,8 +110,7 @@ impl<'a> Entries<'a> {
             }
         }
         let field = |at: usize| {
-            // PCL reads a count of 0 as 1.
-            let count = number::<u64>("COUNT", counts[at])?.max(1);
+            let count = number("COUNT", counts[at])?;
             Ok(Field { name: names[at].into(), kind: kind(types[at], sizes[at])?, count })
         };
         (0..names.len()).map(field).collect()
@@ -158,13 +162,10 @@ mod tests {
         assert_eq!((meta.width, meta.height, meta.points), (2, 3, 6));
         assert_eq!(meta.data, DataKind::Binary);
         let fields: Vec<_> = meta.fields.iter().map(|f| (&*f.name, f.kind, f.count)).collect();
-        let expected = [
-            ("x", NumberType::F32, 1),
-            ("y", NumberType::F64, 1),
-            ("_", NumberType::U8, 3),
-            ("_", NumberType::I16, 1),
-        ];
+        let expected =
+            [("x", NumberType::F32, 1), ("_", NumberType::U8, 3), ("_", NumberType::I16, 1)];
         assert_eq!(fields, expected);
+        assert_eq!(meta.empty, ["y"]);
         assert!(parse(&GOOD.replace("COUNT 1 0 3 1\n", "")).is_ok_and(|m| m.fields[2].count == 1));
         assert!(parse(&GOOD.replace("fields", "COLUMNS")).is_ok());
     }

@@ -3,7 +3,7 @@
 use super::{axes, cloud, coordinates, dimensions, parsed, too_many};
 use crate::cloud::header::DataKind;
 use crate::cloud::layout::{Layout, Storage};
-use crate::cloud::lines::{Lines, Search, filled, pieces};
+use crate::cloud::lines::{Lines, Search, filled, left_over, pieces};
 use crate::cloud::table::{Split, Store, Table};
 use crate::error::ParseError;
 use std::fs::File;
@@ -17,14 +17,16 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, ParseE
     let (dimensions, stride) = dimensions(&meta, false)?;
     let xyz = axes(&dimensions)?;
     let (count, at) = (meta.points, at as u64);
-    let available = length.saturating_sub(at) / stride.max(1) as u64;
+    let rest = length.saturating_sub(at);
+    let available = rest / stride.max(1) as u64;
     if available < count {
         return Err(too_many(&meta, available as usize));
     }
+    let left = left_over(rest - count * stride as u64, "bytes");
     let store = Store::Records { bytes: Vec::new().into(), stride };
     let table = Table { dimensions, store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
-    let head = cloud(lines, &meta, none, table);
+    let head = cloud(lines, &meta, none, table, left);
     Ok(Some(Layout { head, rows: Storage::Stride(at), count, stride, bounds: None }))
 }
 
@@ -37,7 +39,8 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Par
     let (dimensions, _) = dimensions(&meta, true)?;
     let xyz = axes(&dimensions)?;
     let search = Search { from: at as u64, spans: filled, skip: 0, limit: meta.points };
-    let found = pieces(file, &search, |_| {})?;
+    let (found, rest) = pieces(file, &search, |_| {})?;
+    let left = left_over(rest, "lines");
     let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
     if count < meta.points {
         return Err(too_many(&meta, count as usize));
@@ -46,7 +49,7 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Par
     let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split };
     let table = Table { dimensions, store, big_endian: false, xyz };
     let none = coordinates(&table, 0)?;
-    let head = cloud(lines, &meta, none, table);
+    let head = cloud(lines, &meta, none, table, left);
     let lines = Lines { spans: filled, split, pieces: found, described: true };
     Ok(Some(Layout { head, rows: Storage::Lines(lines), count, stride: 0, bounds: None }))
 }

@@ -31,7 +31,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let ascii = meta.data == DataKind::Ascii;
     let (dimensions, stride) = dimensions(&meta, ascii)?;
     let xyz = axes(&dimensions)?;
-    let store = match meta.data {
+    let (store, left) = match meta.data {
         DataKind::Ascii => ascii_rows(bytes, start, &meta, count, stride)?,
         DataKind::Binary => binary_rows(bytes, start, &meta, count, stride)?,
         DataKind::BinaryCompressed => {
@@ -40,7 +40,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     };
     let table = Table { dimensions, store, big_endian: false, xyz };
     let coordinates = coordinates(&table, count)?;
-    Ok(cloud(lines, &meta, coordinates, table))
+    Ok(cloud(lines, &meta, coordinates, table, left))
 }
 
 /// Parses the lines of the header, and locates the data.
@@ -51,9 +51,18 @@ fn parsed(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, Meta, usize), ParseError> {
     Ok((lines, meta, start))
 }
 
-/// Returns a cloud of rows, with all data of the header.
-fn cloud(lines: Vec<Vec<u8>>, meta: &Meta, coordinates: Coordinates, table: Table) -> Cloud {
-    let mut warnings = Vec::new();
+/// Returns a cloud of rows, with all data of the header; `left` is the warning of data after them.
+fn cloud(
+    lines: Vec<Vec<u8>>,
+    meta: &Meta,
+    coordinates: Coordinates,
+    table: Table,
+    left: Option<String>,
+) -> Cloud {
+    let mut warnings = Vec::from_iter(left);
+    for name in meta.empty.iter().filter(|name| *name != "_") {
+        warnings.push(format!("the field '{name}' has COUNT 0 and is left out"));
+    }
     if meta.width.checked_mul(meta.height) != Some(meta.points) {
         warnings.push(format!(
             "WIDTH {} times HEIGHT {} is not POINTS {}, which is used",
@@ -66,7 +75,7 @@ fn cloud(lines: Vec<Vec<u8>>, meta: &Meta, coordinates: Coordinates, table: Tabl
     }
     let header = Header::Pcd(PcdHeader { lines, data: meta.data });
     let mut cloud = Cloud::from_table(Format::Pcd, description, coordinates, table, header);
-    cloud.warnings = warnings;
+    cloud.warnings.extend(warnings);
     cloud
 }
 
@@ -81,10 +90,11 @@ fn data_name(data: DataKind) -> &'static str {
 /// Returns the lines up to `DATA`, and the offset of the data.
 fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), ParseError> {
     let bytes = &bytes[..bytes.len().min(LONGEST)];
+    let last = lines::line_end(bytes).last().copied();
     let mut lines = Vec::new();
     let mut at = 0;
     loop {
-        let length = bytes[at..].iter().position(|&b| b == b'\n');
+        let length = bytes[at..].iter().position(|b| Some(*b) == last);
         let end = length.map_or(bytes.len(), |n| at + n);
         let line = bytes[at..end].trim_ascii();
         lines.push(line);
@@ -144,9 +154,10 @@ fn ascii_rows(
     meta: &Meta,
     count: usize,
     values: usize,
-) -> Result<Store, ParseError> {
+) -> Result<(Store, Option<String>), ParseError> {
     lines::check(&bytes, start)?;
-    let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n');
+    let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n' || b == b'\r');
+    let left = lines::left_over(spans.len().saturating_sub(count) as u64, "lines");
     spans.truncate(count);
     let found = |span: &(usize, usize)| Tokens::new(&bytes[span.0..span.1], Split::Space).count();
     if let Some(span) = find_line(&spans, |span| found(span) != values) {
@@ -161,7 +172,8 @@ fn ascii_rows(
         *first -= start;
     });
     let end = bytes.len();
-    Ok(Store::Lines { bytes: Part::new(bytes, start..end), spans, split: Split::Space })
+    let store = Store::Lines { bytes: Part::new(bytes, start..end), spans, split: Split::Space };
+    Ok((store, left))
 }
 
 fn binary_rows(
@@ -170,14 +182,16 @@ fn binary_rows(
     meta: &Meta,
     count: usize,
     stride: usize,
-) -> Result<Store, ParseError> {
-    let available = (bytes.len() - start) / stride.max(1);
+) -> Result<(Store, Option<String>), ParseError> {
+    let rest = bytes.len() - start;
+    let available = rest / stride.max(1);
     match available < count {
         true => Err(too_many(meta, available)),
         false => {
             memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
+            let left = lines::left_over((rest - count * stride) as u64, "bytes");
             let bytes = Part::new(bytes, start..start + count * stride);
-            Ok(Store::Records { bytes, stride })
+            Ok((Store::Records { bytes, stride }, left))
         }
     }
 }
@@ -189,7 +203,7 @@ fn compressed_rows(
     meta: &Meta,
     count: usize,
     stride: usize,
-) -> Result<Store, ParseError> {
+) -> Result<(Store, Option<String>), ParseError> {
     let size = |at: usize| {
         let bytes = data.get(at..at + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
@@ -204,6 +218,7 @@ fn compressed_rows(
         );
         return Err(ParseError::new(what));
     }
+    let left = lines::left_over(data.len().saturating_sub(8 + packed) as u64, "bytes");
     let packed = data.get(8..8 + packed).ok_or_else(|| {
         ParseError::truncated(format!(
             "{packed} compressed bytes are declared, the file has {}",
@@ -223,7 +238,7 @@ fn compressed_rows(
             row[dimension.offset..dimension.offset + size].copy_from_slice(value);
         }
     }
-    Ok(Store::Records { bytes: bytes.into(), stride })
+    Ok((Store::Records { bytes: bytes.into(), stride }, left))
 }
 
 pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, ParseError> {

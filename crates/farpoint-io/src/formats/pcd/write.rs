@@ -6,13 +6,13 @@ use crate::bytes::pieces::append_lines;
 use crate::cloud::column::{Attribute, Column, NumberType, named_axes};
 use crate::cloud::header::DataKind;
 use crate::cloud::header::{Header, PcdHeader};
-use crate::cloud::precision::output_coordinates;
+use crate::cloud::precision::{output_coordinates, usual_precision};
 use crate::cloud::records;
 use crate::cloud::table::{Dimension, Store, Table};
 use crate::cloud::{Cloud, distinct};
 use crate::conversion::{self, Target};
 use crate::error::ParseError;
-use crate::{Encoding, Precision, WriteOptions, formats::pcd::lzf};
+use crate::{Encoding, WriteOptions, formats::pcd::lzf};
 
 /// Writes the rows, in the input's encoding if that was PCD and no other is set.
 pub(crate) fn write(
@@ -36,7 +36,8 @@ pub(crate) fn write(
     };
     let data = requested.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
     let input_kind = source.map(|_| cloud.coordinates.kind());
-    let precision = options.precision.or((input_kind.is_none()).then_some(Precision::Single));
+    let usual = || input_kind.is_none().then(|| usual_precision(cloud, warnings));
+    let precision = options.precision.or_else(usual);
     if let Some((header, table)) = source
         && (data == DataKind::Ascii) == cloud.has_lines()
         && precision.is_none_or(|p| Some(p.kind()) == input_kind)
@@ -159,7 +160,10 @@ pub(crate) fn kept_header(
     for line in &header.lines {
         let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         let word = word.to_ascii_uppercase();
-        let fields = field_line(&word, dimensions, added).filter(|_| !added.is_empty());
+        // Some readers refuse fields without a value, which are no dimensions.
+        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        let changed = !added.is_empty() || words != dimensions.len() + 1;
+        let fields = field_line(&word, dimensions, added).filter(|_| changed);
         let new = match word.as_slice() {
             b"WIDTH" => Some(format!("WIDTH {count}")),
             b"HEIGHT" => Some("HEIGHT 1".into()),

@@ -15,7 +15,7 @@ use crate::cloud::Cloud;
 use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::header::{Header, HeaderLine, PlyHeader};
-use crate::cloud::lines::LONGEST;
+use crate::cloud::lines::{LONGEST, line_end};
 use crate::cloud::table::{AFTER_LIST, Dimension, Table};
 use crate::error::{ParseError, Place};
 use crate::format::Format;
@@ -42,19 +42,20 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, ParseError> {
     let parsed = parse_header(&bytes)?;
     let ascii = parsed.header.encoding == PlyEncoding::Ascii;
     let big_endian = parsed.header.encoding == PlyEncoding::BinaryBigEndian;
-    let (before, element, xyz) = vertices(&parsed)?;
-    let store = match ascii {
+    let Vertices { before, element, after, xyz } = vertices(&parsed)?;
+    let (store, rest) = match ascii {
         true => rows::ascii(bytes, parsed.length, before, element)?,
         false => rows::binary(bytes, parsed.length, before, element, big_endian)?,
     };
+    let left = rows::left_over(rest as u64, after, ascii);
     let table = Table { dimensions: element.dimensions.clone(), store, big_endian, xyz };
     let coordinates = rows::coordinates(&table, element.count)?;
-    Ok(cloud(parsed, coordinates, table))
+    Ok(cloud(parsed, coordinates, table, left))
 }
 
-/// Returns a cloud of vertices, with all data of the header.
-fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table) -> Cloud {
-    let mut warnings = Vec::new();
+/// Returns a cloud of vertices, with all data of the header; `left` is the warning of data after them.
+fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table, left: Option<String>) -> Cloud {
+    let mut warnings = Vec::from_iter(left);
     for e in parsed.elements.iter().filter(|e| e.name != "vertex") {
         warnings.push(format!(
             "element '{}' ({} rows) is left out: only points are read",
@@ -64,18 +65,26 @@ fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table) -> Cloud {
     let description = format!("PLY {}", encoding_name(parsed.header.encoding));
     let header = Header::Ply(parsed.header);
     let mut cloud = Cloud::from_table(Format::Ply, description, coordinates, table, header);
-    cloud.warnings = warnings;
+    cloud.warnings.extend(warnings);
     cloud
 }
 
-/// Returns the elements before the vertices, these, and the indices of their properties x, y and z.
-fn vertices(parsed: &Parsed) -> Result<(&[Element], &Element, [usize; 3]), ParseError> {
+/// The vertices, the elements before and after them, and the indices of their properties x, y and z.
+struct Vertices<'a> {
+    before: &'a [Element],
+    element: &'a Element,
+    after: &'a [Element],
+    xyz: [usize; 3],
+}
+
+fn vertices(parsed: &Parsed) -> Result<Vertices<'_>, ParseError> {
     let vertex = parsed.elements.iter().position(|e| e.name == "vertex").ok_or_else(|| {
         ParseError::new("there is no element 'vertex'")
             .fix("only PLY files with points can be read")
     })?;
+    let (before, after) = (&parsed.elements[..vertex], &parsed.elements[vertex + 1..]);
     let element = &parsed.elements[vertex];
-    Ok((&parsed.elements[..vertex], element, axes(&element.dimensions)?))
+    Ok(Vertices { before, element, after, xyz: axes(&element.dimensions)? })
 }
 
 fn encoding_name(encoding: PlyEncoding) -> &'static str {
@@ -139,12 +148,7 @@ fn header_lines<'a>(
 }
 
 fn parse_header(bytes: &[u8]) -> Result<Parsed, ParseError> {
-    // Old files end their lines with a lone carriage return.
-    let line_end: &'static [u8] = match bytes.get(3..5) {
-        Some(b"\r\n") => b"\r\n",
-        Some([b'\r', _]) => b"\r",
-        _ => b"\n",
-    };
+    let line_end = line_end(bytes);
     let (lines, length) = header_lines(bytes, line_end)?;
     // Comments need not be UTF-8, and ply-rs-bw refuses blank lines.
     let text: Vec<String> = lines

@@ -10,17 +10,18 @@ use crate::error::{ParseError, Place};
 use crate::{bytes::memory, cloud::lines};
 use std::borrow::Cow;
 
-/// Cuts out one line per row.
+/// Cuts out one line per row; returns the number of lines after them.
 pub(super) fn ascii(
     bytes: Cow<'_, [u8]>,
     start: usize,
     before: &[Element],
     element: &Element,
-) -> Result<Store, ParseError> {
+) -> Result<(Store, usize), ParseError> {
     lines::check(&bytes, start)?;
     let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n' || b == b'\r');
     let skip = before.iter().fold(0usize, |n, e| n.saturating_add(e.count));
     spans.drain(..skip.min(spans.len()));
+    let rest = spans.len().saturating_sub(element.count);
     spans.truncate(element.count);
     let wrong =
         |span: &(usize, usize)| mismatch(&element.dimensions, &bytes[span.0..span.1], Split::Space);
@@ -34,7 +35,8 @@ pub(super) fn ascii(
     let start = spans.first().map_or(0, |s| s.0);
     let end = spans.last().map_or(start, |s| s.1);
     change_lines(&mut spans, |span| *span = (span.0 - start, span.1 - start));
-    Ok(Store::Lines { bytes: Part::new(bytes, start..end), spans, split: Split::Space })
+    let store = Store::Lines { bytes: Part::new(bytes, start..end), spans, split: Split::Space };
+    Ok((store, rest))
 }
 
 pub(super) fn short(element: &Element, found: usize) -> ParseError {
@@ -42,15 +44,15 @@ pub(super) fn short(element: &Element, found: usize) -> ParseError {
     ParseError::truncated(what)
 }
 
-/// Cuts out records of one length, or spans if the vertices hold lists.
+/// Cuts out records of one length, or spans if the vertices hold lists; returns the number of bytes after them.
 pub(super) fn binary(
     bytes: Cow<'_, [u8]>,
     start: usize,
     before: &[Element],
     element: &Element,
     big_endian: bool,
-) -> Result<Store, ParseError> {
-    let mut at = start;
+) -> Result<(Store, usize), ParseError> {
+    let (mut at, length) = (start, bytes.len());
     for e in before {
         at = match row_size(&e.dimensions) {
             Some(size) => e.count.checked_mul(size).and_then(|n| n.checked_add(at)),
@@ -67,14 +69,25 @@ pub(super) fn binary(
             return Err(short(element, available));
         }
         memory::fits(element.count as u64, size_of::<[f32; 3]>())?;
-        let bytes = Part::new(bytes, at..at + element.count * stride);
-        return Ok(Store::Records { bytes, stride });
+        let end = at + element.count * stride;
+        let bytes = Part::new(bytes, at..end);
+        return Ok((Store::Records { bytes, stride }, length - end));
     }
     let mut spans = Vec::new();
     let end = walk(&bytes, at, element, big_endian, |span| spans.push(span))
         .map_err(|found| short(element, found))?;
     let spans = spans.into_iter().map(|(a, b)| (a - at, b - at)).collect();
-    Ok(Store::Spans { bytes: Part::new(bytes, at..end), spans })
+    Ok((Store::Spans { bytes: Part::new(bytes, at..end), spans }, length - end))
+}
+
+/// Returns a warning if more bytes or lines follow the vertices than the elements `after` them take. Where lists end
+/// only a walk over them finds, which reading in parts does not do.
+pub(super) fn left_over(rest: u64, after: &[Element], ascii: bool) -> Option<String> {
+    let size = |e: &Element| if ascii { Some(1) } else { row_size(&e.dimensions) };
+    let known = after.iter().try_fold(0u64, |all, e| {
+        Some(all.saturating_add((e.count as u64).saturating_mul(size(e)? as u64)))
+    })?;
+    lines::left_over(rest.saturating_sub(known), if ascii { "lines" } else { "bytes" })
 }
 
 /// Returns the bytes of a row without lists.

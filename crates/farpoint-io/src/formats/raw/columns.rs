@@ -33,8 +33,7 @@ pub(super) fn check(
             "the values are not coordinates: read as {columns} float32 a row, many are above 1e12 or below 1e-30"
         );
         return Err(ParseError::new(what).fix(
-            "if it is raw float32 nevertheless, set --columns; if the name is wrong, --input-format \
-             (in Python: columns=, format=)",
+            "if it is raw float32 nevertheless, set `columns`; if the name is wrong, `input_format`",
         ));
     }
     let fits = information_by_columns(values);
@@ -52,11 +51,11 @@ pub(super) fn check(
                 others.join(", ")
             );
             Err(ParseError::new(what)
-                .fix(format!("set --columns {likely}, or --columns {columns} if that is right")))
+                .fix(format!("set `columns={likely}`, or `columns={columns}` if that is right")))
         }
         _ => Ok(Some(format!(
-            "read as {columns} values a row; {} would fit too, and the values do not decide: set --columns if \
-             that is wrong",
+            "read as {columns} values a row; {} would fit too, and the values do not decide: set `columns` if that is \
+             wrong",
             others.join(", ")
         ))),
     }

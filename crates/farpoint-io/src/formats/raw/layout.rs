@@ -18,9 +18,7 @@ pub(crate) fn layout(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Option<Layout>, ParseError> {
-    let values = Values::read(length, read).map_err(|error| {
-        ParseError::new(format!("cannot be read: {error}")).fix("check the disk")
-    })?;
+    let values = Values::read(length, read).map_err(|error| ParseError::unread(&error))?;
     let found = described(&values, length, name, options)?;
     let stride = found.stride;
     let (table, description, warning) = found.table(Vec::new().into());

@@ -54,11 +54,11 @@ fn described(
     let columns = options.columns.unwrap_or_else(|| columns_by_name(name));
     if columns < 3 {
         return Err(ParseError::new(format!("{columns} columns a row hold no x, y, z"))
-            .fix("set --columns 3 or more"));
+            .fix("set `columns` to 3 or more"));
     }
     let stride = columns.checked_mul(4).ok_or_else(|| {
         ParseError::new(format!("{columns} columns a row are too many"))
-            .fix("set --columns 3 or more")
+            .fix("set `columns` to 3 or more")
     })?;
     if !length.is_multiple_of(stride as u64) {
         return Err(size_mismatch(values, length, columns));
@@ -76,8 +76,11 @@ fn described(
 
 /// Returns the values per row by the name of a file: nuScenes has 5, KITTI 4.
 fn columns_by_name(name: &str) -> usize {
-    if name.to_ascii_lowercase().ends_with(".pcd.bin") { 5 } else { 4 }
+    if name.to_ascii_lowercase().ends_with(".pcd.bin") { 5 } else { KITTI }
 }
+
+/// Values of a row of KITTI.
+const KITTI: usize = 4;
 
 impl Described {
     /// Returns the table of these rows, the format as text, and a warning.
@@ -105,7 +108,7 @@ fn dimension(i: usize, columns: usize, xyz: [usize; 3]) -> Dimension {
 
 /// Returns the columns that the options name, which have no names except those of this reader.
 fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], ParseError> {
-    let fix = format!("use three column numbers from 1 to {columns}, or more --columns");
+    let fix = format!("use three column numbers from 1 to {columns}, or more `columns`");
     let mut out = [0; 3];
     for (place, name) in out.iter_mut().zip(xyz) {
         let named = NAMES[..3].iter().position(|n| n.eq_ignore_ascii_case(name.trim()));
@@ -130,9 +133,9 @@ fn size_mismatch(values: &Values, size: u64, columns: usize) -> ParseError {
                 .into()
         }
         (false, Some(likely)) => {
-            format!("set --columns {likely}, as its values look ({} would fit)", fits.join(", "))
+            format!("set `columns={likely}`, as its values look ({} would fit)", fits.join(", "))
         }
-        (false, None) => format!("set --columns: {} would fit", fits.join(", ")),
+        (false, None) => format!("set `columns`: {} would fit", fits.join(", ")),
     };
     ParseError::new(format!("{size} bytes are not whole rows of {columns} float32 values")).fix(fix)
 }

@@ -50,9 +50,12 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Pars
             header.preamble = bytes[..start].to_vec();
             header.split = split.byte();
             header.names_end = found.names_end;
+            // Between commas, the last values may be missing in this line.
+            let separated = matches!(split, Split::Comma | Split::Semicolon);
+            let named = found.names.as_ref().filter(|_| separated).map_or(0, Vec::len);
             return Ok(Head {
                 lines: number,
-                columns: Tokens::new(line, split).count(),
+                columns: Tokens::new(line, split).count().max(named),
                 is_guess: xyz.is_none() && found.names.is_none(),
                 names: found.names,
                 axes: found.axes,

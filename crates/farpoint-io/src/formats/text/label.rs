@@ -28,7 +28,7 @@ pub(super) fn named(line: &[u8]) -> ParseError {
 }
 
 fn advice() -> String {
-    "set the columns of x, y and z with --xyz (in Python: xyz=): 2,3,4; or 3,2,4 if northing comes before \
+    "set the columns of x, y and z with `xyz`: 2,3,4; or 3,2,4 if northing comes before \
      easting; or 1,2,3 if the first is x"
         .into()
 }

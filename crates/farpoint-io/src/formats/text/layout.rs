@@ -7,7 +7,7 @@ use crate::TextStyle;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::layout::{Layout, Storage};
 use crate::cloud::lines::{Lines, Search, ends_with_returns, pieces};
-use crate::cloud::table::{Split, Store, Table, Tokens};
+use crate::cloud::table::{Split, Store, Table};
 use crate::error::{ParseError, Place};
 use std::fs::File;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(crate) fn layout(
     let search = Search { from, spans: super::points_among, skip: 0, limit: u64::MAX };
     let (mut first, mut labels) = (Vec::new(), Labels::new(head.columns));
     let checks_labels = head.is_guess && !head.is_pts();
-    let found = pieces(file, &search, |line| {
+    let (found, _) = pieces(file, &search, |line| {
         if first.len() < CHECKED_LINES {
             first.push(line.to_vec());
         }
@@ -69,23 +69,11 @@ pub(crate) fn layout(
 
 /// Returns the coordinates of lines.
 pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, ParseError> {
-    let axes = table.xyz;
-    let last = axes.iter().max().map_or(0, |last| last + 1);
     let point = |row: usize| {
-        let mut point = [None; 3];
-        for (i, token) in Tokens::new(table.row(row), Split::Any).take(last).enumerate() {
-            if let Some(axis) = axes.iter().position(|&a| a == i) {
-                point[axis] = super::parse(token);
-            }
-        }
-        match point {
-            [Some(x), Some(y), Some(z)] => {
-                super::check_returns(table.row(row), || Place::Point(row)).map(|()| [x, y, z])
-            }
-            _ => {
-                let error = super::bad_line(0, table.row(row), axes);
-                Err(ParseError { at: Some(Place::Point(row)), ..error })
-            }
+        let line = table.row(row);
+        match super::point(line, table.xyz) {
+            Some(point) => super::check_returns(line, || Place::Point(row)).map(|()| point),
+            None => Err(super::bad_line(0, line, table.xyz).at(Place::Point(row))),
         }
     };
     Ok(Coordinates::F64((0..count).map(point).collect::<Result<_, _>>()?))

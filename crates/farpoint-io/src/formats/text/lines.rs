@@ -1,5 +1,7 @@
 //! The lines of a text file and the numbers in them.
 
+use crate::cloud::number;
+pub(super) use crate::cloud::number::number as parse;
 use crate::cloud::table::{Split, Tokens};
 use crate::error::{ParseError, Place};
 use std::ops::Range;
@@ -40,10 +42,6 @@ pub(super) fn is_labeled(line: &[u8]) -> bool {
     label && tokens.take(3).filter(|t| parse(t).is_some()).count() == 3
 }
 
-pub(super) fn parse(token: &[u8]) -> Option<f64> {
-    std::str::from_utf8(token).ok()?.parse().ok()
-}
-
 pub(super) fn whole_number(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(line.trim_ascii()).ok()?.parse().ok()
 }
@@ -69,6 +67,19 @@ pub(super) fn spans_within(
         start += line.len() + 1;
         span
     })
+}
+
+/// Returns x, y and z of a line, from these columns; NaN for a missing value.
+pub(super) fn point(line: &[u8], axes: [usize; 3]) -> Option<[f64; 3]> {
+    let mut point = [None; 3];
+    let last = axes.iter().max().map_or(0, |last| last + 1);
+    for (i, token) in Tokens::new(line, Split::Any).take(last).enumerate() {
+        if let Some(axis) = axes.iter().position(|&a| a == i) {
+            point[axis] = number::value(token);
+        }
+    }
+    let [x, y, z] = point;
+    Some([x?, y?, z?])
 }
 
 /// Refuses a line within which another point follows a lone carriage return.

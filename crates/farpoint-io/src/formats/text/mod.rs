@@ -22,12 +22,12 @@ use crate::cloud::column::NumberType;
 use crate::cloud::coordinates::Coordinates;
 use crate::cloud::degrees;
 use crate::cloud::header::Header;
-use crate::cloud::table::{Dimension, Split, Store, Table, Tokens};
+use crate::cloud::table::{Dimension, Split, Store, Table};
 use crate::error::{ParseError, Place};
 use crate::format::Format;
 use crate::{ReadOptions, TextStyle};
 use head::Head;
-use lines::{bad_line, check_returns, is_comment, parse, spans, spans_within};
+use lines::{bad_line, check_returns, is_comment, point, spans, spans_within};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -68,7 +68,11 @@ fn check_count(head: &Head, count: usize) -> Result<(), ParseError> {
         None => Ok(()),
         Some(declared) => {
             let what = format!("the first line declares {declared} points, the file has {count}");
-            Err(ParseError::truncated(what).at(Place::Line(1)))
+            let error = match declared < count {
+                true => ParseError::new(what).fix("correct that number, or remove the line"),
+                false => ParseError::truncated(what),
+            };
+            Err(error.at(Place::Line(1)))
         }
     }
 }
@@ -83,10 +87,11 @@ fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
         TextStyle::Pts => "text (PTS)".into(),
         _ => format!("text, {} columns", head.columns),
     };
-    let unit = head.names.as_ref().and_then(|names| names::unit(names, &head.axes));
+    let units = head.names.as_ref().map_or([None; 3], |names| names::units(names, &head.axes));
     let header = Header::Text(head.header);
     let mut cloud = Cloud::from_table(Format::Text, description, coordinates, table, header);
-    cloud.unit = unit;
+    cloud.unit = units[0].filter(|_| units[0] == units[1]);
+    cloud.warnings.extend(degrees::mixed(units));
     if head.axes.degrees {
         cloud.warnings.push(degrees::WARNING.into());
     }
@@ -119,17 +124,11 @@ fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<PlacedPoi
         if is_comment(line) {
             continue;
         }
-        let mut point = [None; 3];
-        for (i, token) in Tokens::new(line, Split::Any).take(head.columns).enumerate() {
-            if let Some(axis) = head.axes.columns.iter().position(|&a| a == i) {
-                point[axis] = parse(token);
-            }
-        }
-        let [Some(x), Some(y), Some(z)] = point else {
+        let Some(point) = point(line, head.axes.columns) else {
             return Err(bad_line(line_number(bytes, start), line, head.axes.columns));
         };
         check_returns(line, || Place::Line(line_number(bytes, start)))?;
-        points.push([x, y, z]);
+        points.push(point);
         rows.push((start, end));
     }
     Ok((points, rows))

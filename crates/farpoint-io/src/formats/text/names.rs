@@ -17,11 +17,12 @@ impl Axes {
 }
 
 /// Advice if the columns cannot be found.
-pub(super) const ADVICE: &str = "set the columns of x, y and z with --xyz COL,COL,COL (in Python: xyz=), names or numbers from 1";
+pub(super) const ADVICE: &str =
+    "set the columns of x, y and z with `xyz=COL,COL,COL`, names or numbers from 1";
 
 /// The same if names do not help.
 pub(super) const ADVICE_NUMBERS: &str =
-    "set the columns of x, y and z with --xyz COL,COL,COL (in Python: xyz=) as numbers from 1";
+    "set the columns of x, y and z with `xyz=COL,COL,COL` as numbers from 1";
 
 /// Words next to x, y or z in one name: `Point_X`, `x-coordinate`.
 const AXIS_WORDS: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];
@@ -145,10 +146,9 @@ fn meters(name: &str) -> Option<f64> {
     Some(if survey && meters == 0.3048 { SURVEY_FOOT } else { meters })
 }
 
-/// Returns the meters of the unit that the names of x and y state alike.
-pub(super) fn unit(names: &[String], axes: &Axes) -> Option<f64> {
-    let [x, y, _] = axes.columns.map(|column| meters(names.get(column)?));
-    x.filter(|_| x == y && !axes.degrees)
+/// Returns the meters of the units that the names of x, y and z state; none beside degrees.
+pub(super) fn units(names: &[String], axes: &Axes) -> [Option<f64>; 3] {
+    axes.columns.map(|column| meters(names.get(column)?).filter(|_| !axes.degrees))
 }
 
 fn role(name: &str) -> Option<Role> {
@@ -286,21 +286,22 @@ mod tests {
     }
 
     #[test]
-    fn units_are_those_of_x_and_y() {
+    fn names_state_units() {
+        let (feet, survey) = (Some(0.3048), Some(SURVEY_FOOT));
         for (header, expected) in [
-            ("X_ft,Y_ft,Z_ft", Some(0.3048)),
-            ("Easting [usft],Northing [usft],Elevation", Some(SURVEY_FOOT)),
-            ("x (US survey feet),y (US survey feet),z (m)", Some(SURVEY_FOOT)),
-            ("X[mm],Y[mm],Z[mm]", Some(0.001)),
-            ("Easting (m),Northing (m),H", Some(1.0)),
-            ("X_ft,Y_m,Z", None),
-            ("m,x,y,z", None),
-            ("x,y,z_ft", None),
-            ("lon_deg,lat_deg,alt_ft", None),
+            ("X_ft,Y_ft,Z_ft", [feet; 3]),
+            ("Easting [usft],Northing [usft],Elevation", [survey, survey, None]),
+            ("x (US survey feet),y (US survey feet),z (m)", [survey, survey, Some(1.0)]),
+            ("X[mm],Y[mm],Z[mm]", [Some(0.001); 3]),
+            ("Easting (m),Northing (m),H", [Some(1.0), Some(1.0), None]),
+            ("X_ft,Y_m,Z", [feet, Some(1.0), None]),
+            ("m,x,y,z", [None; 3]),
+            ("x,y,z_ft", [None, None, feet]),
+            ("lon_deg,lat_deg,alt_ft", [None; 3]),
         ] {
             let names: Vec<String> = header.split(',').map(str::to_owned).collect();
             let axes = recognized(&names).unwrap();
-            assert_eq!(unit(&names, &axes), expected, "{header}");
+            assert_eq!(units(&names, &axes), expected, "{header}");
         }
     }
 

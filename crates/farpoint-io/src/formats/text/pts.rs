@@ -1,11 +1,12 @@
 //! PTS (Leica): the number of points, then `x y z`, with an intensity, a color or both.
 
-use super::lines::parse;
 use crate::bytes::pieces::append_lines;
 use crate::cloud::Cloud;
 use crate::cloud::column::{Attribute, Column};
+use crate::cloud::number;
 use crate::cloud::resolution::shown_axis;
 use crate::cloud::table::{Split, Tokens};
+use crate::error::listed;
 
 /// Number of lines that are checked; colors that are none show soon.
 const CHECKED_LINES: usize = 1000;
@@ -39,14 +40,15 @@ pub(super) fn colors<'a>(
     (largest > 1.0).then(|| names.collect())
 }
 
-/// Returns the largest value in the last three columns, if all lines have them and they are whole numbers to 255.
+/// Returns the largest value in the last three columns, if all lines have them and they are whole numbers to 255,
+/// or missing.
 fn largest_byte<'a>(lines: impl Iterator<Item = &'a [u8]>, columns: usize) -> Option<f64> {
     let mut largest = 0.0f64;
     for line in lines.take(CHECKED_LINES) {
         let tokens: Vec<&[u8]> = Tokens::new(line, Split::Any).take(columns).collect();
         for token in tokens.get(columns - 3..columns)? {
-            let value = parse(token)?;
-            if !(0.0..=255.0).contains(&value) || value.fract() != 0.0 {
+            let value = number::value(token)?;
+            if !value.is_nan() && (!(0.0..=255.0).contains(&value) || value.fract() != 0.0) {
                 return None;
             }
             largest = largest.max(value);
@@ -106,14 +108,12 @@ pub(super) fn lines(
 
 /// Warns of attributes that PTS has no place for.
 pub(super) fn warn_of<'a>(names: impl Iterator<Item = &'a str>, warnings: &mut Vec<String>) {
-    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    let names: Vec<&str> = names.collect();
     if !names.is_empty() {
         warnings.push(format!(
-            "{} left out, since PTS holds x, y, z, intensity and color; write another format to keep all",
-            match &names[..] {
-                [name] => format!("{name} is"),
-                names => format!("{} are", names.join(", ")),
-            }
+            "{} {} left out, since PTS holds x, y, z, intensity and color; write another format to keep all",
+            listed(names.iter().map(|name| format!("'{name}'"))),
+            if names.len() == 1 { "is" } else { "are" }
         ));
     }
 }

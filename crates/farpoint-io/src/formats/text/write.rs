@@ -53,7 +53,7 @@ pub(crate) fn write(
 }
 
 fn rewritten(header: &TextHeader) -> String {
-    let without = if header.xyz.is_some() { ", to be read without --xyz" } else { "" };
+    let without = if header.xyz.is_some() { ", to be read without `xyz`" } else { "" };
     format!(
         "the lines kept would be read as other points, since lines of this file differ in separators or \
          in their number of values, or lack a header; they are written anew with x, y and z first{without}"

@@ -5,7 +5,9 @@
 
 use crate::Scalar;
 use crate::cloud::WorkingCopy;
-use crate::memory;
+use crate::fps::selection::sort_all;
+use crate::memory::{self, Buffer};
+use crate::threads::Team;
 
 /// Maximum number of voxels along an axis.
 pub(in crate::fps) const MAX_VOXELS: u32 = 1024;
@@ -76,12 +78,15 @@ impl Grid {
     }
 
     /// Returns the voxel of every point above the point's index, sorted.
-    pub(super) fn sorted_keys<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> Vec<u64> {
+    pub(super) fn sorted_keys<T: Scalar>(
+        &self,
+        cloud: &WorkingCopy<T>,
+        team: &Team,
+    ) -> Buffer<u64> {
         let mut keys: Vec<u64> = memory::collected(
             self.ids(cloud).zip(0..).map(|(id, point)| u64::from(id) << 32 | point),
         );
-        keys.sort_unstable();
-        keys
+        sort_all(team, &mut keys)
     }
 
     /// Returns the center of a voxel.

@@ -26,6 +26,7 @@ use crate::clock::Clock;
 use crate::cloud::WorkingCopy;
 use crate::memory;
 use crate::simd::Simd;
+use crate::threads::Team;
 use crate::{Error, Scalar};
 use grid::Grid;
 use std::mem;
@@ -39,11 +40,14 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     let mut clock = Clock::now();
-    let grid = match options.nvox {
-        None => Grid::chosen(cloud),
-        Some(nvox) => Grid::new(cloud, nvox),
-    };
-    let mut voxels = Voxels::new(cloud, &grid);
+    let team = Team::single();
+    let mut voxels = selection.build(&team, |_| {
+        let grid = match options.nvox {
+            None => Grid::chosen(cloud),
+            Some(nvox) => Grid::new(cloud, nvox),
+        };
+        Voxels::new(cloud, &grid, &team)
+    })?;
     clock.lap(&mut selection.statistics.seconds.build);
     let mut visits = memory::with_capacity(voxels.len);
     let mut apply = |voxels: &mut Voxels<T>, place: usize, selection: &mut Selection<'_, T>| {

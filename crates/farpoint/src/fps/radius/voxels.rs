@@ -39,6 +39,7 @@ use super::grid::Grid;
 use crate::Scalar;
 use crate::cloud::{PADDING, WorkingCopy};
 use crate::memory::{self, Aligned};
+use crate::threads::Team;
 
 /// Unknown farthest point of a voxel.
 pub(super) const NONE: u32 = u32::MAX;
@@ -70,8 +71,8 @@ pub(super) struct Voxels<T> {
 impl<T: Scalar> Voxels<T> {
     /// Sorts the points into the voxels of a grid; all distances are infinite. Only active
     /// voxels are stored (eq. 9).
-    pub(super) fn new(cloud: &WorkingCopy<T>, grid: &Grid) -> Self {
-        let keys = grid.sorted_keys(cloud);
+    pub(super) fn new(cloud: &WorkingCopy<T>, grid: &Grid, team: &Team) -> Self {
+        let keys = grid.sorted_keys(cloud, team);
         let points = memory::collected(keys.iter().map(|&key| key as u32));
         let runs = || keys.chunk_by(|a, b| a >> 32 == b >> 32);
         let mut first = vec![0];
@@ -85,6 +86,7 @@ impl<T: Scalar> Voxels<T> {
         let len = first.len() - 1;
         let padded = |n: usize| n + PADDING;
         let axes = cloud.axes.iter().map(|values| {
+            team.check();
             let mut stored = Aligned::new(padded(cloud.len), T::ZERO);
             for (stored, &point) in stored.iter_mut().zip(&points) {
                 *stored = values[point as usize];
@@ -105,6 +107,7 @@ impl<T: Scalar> Voxels<T> {
             reach: Aligned::new(padded(len), below),
         };
         for (voxel, run) in runs().enumerate() {
+            team.check();
             voxels.set_sphere(voxel, grid.center(run[0] >> 32), grid.radius());
         }
         voxels

@@ -58,8 +58,10 @@ fn the_offending_pair_is_named() {
     x[2][7][1] = f32::NAN;
     let error = Searcher::nearest(3).search_batch(&x, &y).unwrap_err().to_string();
     assert!(error.contains("cloud 2 of the batch: the first cloud") && error.contains("is row 7"));
-    x[2].clear();
-    let error = Searcher::ball(1.0, 3).within_batch(&x, &y).unwrap_err().to_string();
+    let emptied: Vec<_> =
+        (0..y.len()).map(|k| if k == 2 { Vec::new() } else { y[k].clone() }).collect();
+    x[2][7][1] = 0.0;
+    let error = Searcher::ball(1.0, 3).within_batch(&x, &emptied).unwrap_err().to_string();
     assert!(error.contains("cloud 2") && error.contains("no usable point"), "{error}");
     let error = Searcher::nearest(3).search_batch(&x, &y[1..]).unwrap_err().to_string();
     assert!(error.contains("a batch of 5 clouds"), "{error}");

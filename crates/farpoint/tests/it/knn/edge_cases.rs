@@ -4,7 +4,7 @@
 use super::{check, same};
 use crate::cases::some;
 use crate::common::{as_f32, crowded, integers, uniform};
-use farpoint::{Cpu, Method, Order, Searcher};
+use farpoint::{Cpu, DeviceKind, Error, Index, Matcher, Method, NonFinite, Order, Searcher};
 use farpoint_generate::{Kind, generate};
 
 /// Returns a cloud of f64, scaled, moved and rounded to f32.
@@ -119,4 +119,45 @@ fn k_above_the_points() {
         assert!(others.counts.iter().all(|&count| count == 99));
         assert!((0..100).all(|row| !others.indices(row as usize).contains(&row)));
     }
+}
+
+/// 0 queries have 0 results, whatever is searched and how; rows left out have none. What has no value for an empty
+/// cloud refuses it.
+#[test]
+fn no_queries_have_no_results() {
+    let (none, nan, y): (Vec<[f32; 3]>, _, _) =
+        (Vec::new(), vec![[f32::NAN; 3]; 2], as_f32(&uniform::<3>(500, 1)));
+    let index = Index::new(&y).unwrap();
+    let empty = |which| Error::InPair { which, source: Box::new(Error::EmptyCloud) };
+    let methods = std::iter::once(Method::Auto).chain(Method::of(DeviceKind::Cpu));
+    for (method, threads) in methods.flat_map(|method| [1, 3].map(|threads| (method, threads))) {
+        let cpu = Cpu::new().threads(threads);
+        let skip = NonFinite::Skip;
+        let matcher = Matcher::new().method(method).non_finite(skip);
+        let searcher = Searcher::ball(0.5, 4).method(method).non_finite(skip);
+        for x in [&none, &nan] {
+            for nearest in [
+                matcher.on(&cpu).nearest(x, &y).unwrap(),
+                matcher.on(&cpu).nearest(x, &index).unwrap(),
+                matcher.on(&cpu).nearest(x, &none).unwrap(),
+                matcher.on(&cpu).nearest_batch(&[x], &[&y]).unwrap().remove(0),
+            ] {
+                assert_eq!((nearest.len(), nearest.dropped), (x.len(), x.len()));
+                assert!(nearest.mean().is_nan() && nearest.max_distance().is_nan());
+            }
+            let found = searcher.on(&cpu).search(x, &y).unwrap();
+            assert_eq!((found.counts.len(), found.k, found.dropped), (x.len(), 4, x.len()));
+            assert!(found.counts.iter().all(|&count| count == 0));
+            let gradients = vec![0.0; 4 * x.len()];
+            let back = searcher.on(&cpu).search_backward(&found, x, &y, &gradients).unwrap();
+            assert_eq!((back.a.len(), back.b), (3 * x.len(), vec![0.0; 3 * y.len()]));
+            let all = searcher.on(&cpu).within(x, &y).unwrap();
+            assert_eq!((all.offsets, all.indices), (vec![0; x.len() + 1], vec![]));
+            assert_eq!(matcher.on(&cpu).chamfer(x, &y).unwrap_err(), empty("first"));
+            assert_eq!(matcher.on(&cpu).nearest(&y, x).unwrap_err(), empty("second"));
+            assert_eq!(searcher.on(&cpu).search(&y, x).unwrap_err(), empty("second"));
+        }
+    }
+    assert!(Matcher::new().nearest(&none, &[[0.0f32; 2]]).is_err(), "other dimensions");
+    assert!(Matcher::new().nearest(&nan, &y).is_err(), "NaN that is not to be skipped");
 }

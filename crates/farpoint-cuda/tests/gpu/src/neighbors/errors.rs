@@ -1,6 +1,6 @@
 //! Invalid input returns the right error, the CPU's where the CPU has it too, and the next call works.
 
-use super::expected::same;
+use super::expected::{same, same_nearest};
 use super::{METHODS, method};
 use crate::clouds::Cloud;
 use crate::errors::same_error;
@@ -55,12 +55,23 @@ fn host(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) 
         ("all rows are non-finite", &all_non_finite, cloud),
     ] {
         same_error(tally, label, matcher.on(device).chamfer(a, b), cpu.chamfer(a, b));
-        same_error(tally, label, matcher.on(device).nearest(a, b), cpu.nearest(a, b));
+        let (found, expected) = (matcher.on(device).nearest(a, b), cpu.nearest(a, b));
+        match (found, expected) {
+            (Ok(found), Ok(truth)) => tally.check(label, same_nearest(label, &found, &truth)),
+            (found, expected) => same_error(tally, label, found, expected),
+        }
     }
     let (gpu_job, cpu_job) =
         (matcher.clone().non_finite(NonFinite::Skip), cpu.clone().non_finite(NonFinite::Skip));
     let found = gpu_job.on(device).chamfer(cloud, &all_non_finite);
     same_error(tally, "no row is left", found, cpu_job.chamfer(cloud, &all_non_finite));
+    let (a, b) = ([none.clone(), cloud.first(10)], [none.clone(), cloud.first(5)]);
+    let truth = cpu.nearest_batch(&a, &b)?;
+    if let Some(found) = tally.take("no queries", matcher.on(device).nearest_batch(&a, &b)) {
+        let same =
+            std::iter::zip(&found, &truth).map(|(found, truth)| same_nearest("", found, truth));
+        tally.check("no queries", same.collect());
+    }
     let (a, b) = ([cloud.clone(), cloud.first(10)], [cloud.first(5), none]);
     let found = matcher.on(device).chamfer_batch(&a, &b);
     same_error(tally, "a pair is empty", found, cpu.chamfer_batch(&a, &b));

@@ -22,13 +22,13 @@ fn jobs() -> Vec<Searcher> {
     ]
 }
 
-/// Pairs of clouds; some rows of one are non-finite.
+/// Pairs of clouds, some without queries; some rows of one are non-finite.
 fn pairs<T: CudaScalar>() -> [Vec<Cloud<T>>; 2] {
-    let side = |side: u64, sizes: [usize; 3]| {
+    let side = |side: u64, sizes: [usize; 5]| {
         let cloud = |(seed, n): (u64, usize)| Cloud::of(Kind::Room, n, 2 * seed + side);
         (0..).zip(sizes).map(cloud).collect::<Vec<_>>()
     };
-    let [x, mut y] = [side(0, [500, 33, 1]), side(1, [900, 1_200, 4])];
+    let [x, mut y] = [side(0, [500, 33, 1, 0, 0]), side(1, [900, 1_200, 4, 5, 0])];
     y[0].data[7] = T::from_f64(f64::NAN);
     y[0].data[300] = T::from_f64(f64::INFINITY);
     [x, y]
@@ -51,10 +51,11 @@ fn group<T: CudaScalar>() -> Group {
                 if let Some(found) = tally.take(&label, job.on(device).search_batch(&x, &y)) {
                     tally.check(&label, differs(found == *truth));
                 }
-                if let Some(found) = tally.take(&label, job.on(device).search(&y[0], &y[0])) {
-                    let expected =
-                        job.clone().method(farpoint::Method::Auto).search(&y[0], &y[0])?;
-                    tally.check(&label, differs(found == expected));
+                for [x, y] in [[&y[0], &y[0]], [&x[3], &y[3]], [&x[4], &y[4]]] {
+                    if let Some(found) = tally.take(&label, job.on(device).search(x, y)) {
+                        let expected = job.clone().method(farpoint::Method::Auto).search(x, y)?;
+                        tally.check(&label, differs(found == expected));
+                    }
                 }
                 let Some(within) = within else { continue };
                 let twice = Gpus::new(vec![device.clone(), device.clone()])?;
