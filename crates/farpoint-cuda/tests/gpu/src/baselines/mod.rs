@@ -28,13 +28,13 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     }
     groups.extend([options::<f32>(), options::<f64>(), edges(), orders()]);
     groups.extend([pointers::<f32>(), pointers::<f64>(), graphs(), gives_up()]);
-    groups.extend([quick::<f32>(), quick::<f64>()]);
+    groups.extend([exact::<f32>(), exact::<f64>()]);
     groups
 }
 
 /// For the sanitizer.
 pub(crate) fn small() -> Vec<Group> {
-    vec![of_host::<f32>(Kind::Room, &[700]), pointers::<f32>(), quick::<f32>()]
+    vec![of_host::<f32>(Kind::Room, &[700]), pointers::<f32>(), exact::<f32>()]
 }
 
 fn job(count: usize) -> Job {
@@ -222,11 +222,11 @@ fn orders() -> Group {
 }
 
 /// QuickFPS, from the first point and others, with trees of several heights.
-fn quick<T: CudaScalar>() -> Group {
+fn exact<T: CudaScalar>() -> Group {
     group::<T>(format!("quick {}", T::SUFFIX), || {
         let mut cases = Vec::new();
         for kind in Kind::ALL {
-            for n in [1, 33, 500, 3_000] {
+            for n in [1usize, 33, 500, 3_000] {
                 for (height, start) in
                     [(None, 0), (Some(0), n / 2), (Some(5), n - 1), (Some(20), 0)]
                 {
