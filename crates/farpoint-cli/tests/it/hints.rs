@@ -85,9 +85,9 @@ fn options_of_a_sampler_choose_it() {
     let folder = Folder::new();
     folder.room("a.ply", 500);
     for (options, algorithm) in [
-        ("--cell 2m", "grid"),
-        ("--voxel 2m", "grid"),
-        ("--cell 2m --keep centroid", "grid"),
+        ("--cell 2", "grid"),
+        ("--voxel 2", "grid"),
+        ("--cell 2 --keep centroid", "grid"),
         ("-n 20 --keep first", "grid"),
         ("-n 20 --bits 6", "morton"),
         ("-n 20 --window 9", "npdu"),
