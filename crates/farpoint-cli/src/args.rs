@@ -29,7 +29,7 @@ pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{CellSize, Count, Length, Ratio, Size};
 pub(crate) use place::{Device, DeviceOptions, Run, Selection, StartAt};
 pub(crate) use sampler_name::SamplerName;
-pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use samplers::{Approximate, Compare, Keep};
 pub(crate) use view::{PageOptions, View};
 
 use crate::messages::Verbosity;

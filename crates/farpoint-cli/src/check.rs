@@ -19,7 +19,10 @@ use std::path::{Path, PathBuf};
 pub(crate) fn sample_options(args: &args::Sample) -> Result<()> {
     let Run { sampler, .. } = &args.run;
     args.filters.filter().map_err(|error| anyhow!(error))?;
-    other_sampler_options(args, sampler.method.name())?;
+    let name = sampler.method.name();
+    if let Some(option) = grid_option(args).filter(|_| name != Method::GRID.name()) {
+        bail!("{option} is for --algorithm grid, not {name}; remove it");
+    }
     match sampler.method {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
@@ -316,47 +319,31 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
     Ok(())
 }
 
-/// Chooses the sampler that an option is for, unless one is chosen: `--cell` is for the grid.
+/// Chooses the grid if an option is set that is for it alone, and no sampler is chosen.
 pub(crate) fn implied_sampler(args: &mut args::Sample) {
     args.approximate.keep = args.filters.point_of_cell();
-    let auto = args.run.sampler.method == Method::Exact(Algorithm::Auto);
-    let option = sampler_options(args).into_iter().find(|(is_set, ..)| auto && *is_set);
-    if let Some(Ok(method)) = option.map(|(.., algorithm)| algorithm.parse()) {
-        args.run.sampler.method = method;
+    if args.run.sampler.method == Method::Exact(Algorithm::Auto) && grid_option(args).is_some() {
+        args.run.sampler.method = Method::GRID;
     }
 }
 
-/// Refuses options of approximate samplers other than this one.
-fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
-    let mut options = sampler_options(args).into_iter();
-    match options.find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
-        Some((_, option, algorithm)) => {
-            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; remove it"))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Returns the options of approximate samplers: whether each is set, its name and its sampler.
-fn sampler_options(args: &args::Sample) -> [(bool, &'static str, &'static str); 8] {
-    let Approximate { keep, min_points, bits, window, npdu_order, estimator, first_stage } =
-        &args.approximate;
-    [
-        (args.amount.cell.is_some(), "--cell", "grid"),
-        (keep.is_some(), "--keep", "grid"),
-        (min_points.is_some(), "--min-points", "grid"),
-        (bits.is_some(), "--bits", "morton"),
-        (window.is_some(), "--window", "npdu"),
-        (npdu_order.is_some(), "--npdu-order", "npdu"),
-        (estimator.is_some(), "--estimator", "fastpoint"),
-        (first_stage.is_some(), "--first-stage", "fastpoint"),
-    ]
+/// Returns the option that is set of those for the grid alone, if any.
+fn grid_option(args: &args::Sample) -> Option<&'static str> {
+    let Approximate { keep, min_points } = &args.approximate;
+    let options = [
+        (args.amount.cell.is_some(), "--cell"),
+        (keep.is_some(), "--keep"),
+        (min_points.is_some(), "--min-points"),
+    ];
+    options.into_iter().find(|(is_set, _)| *is_set).map(|(_, option)| option)
 }
 
 fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
     let (run, name) = (&args.run, method.name());
     let exact_only = [
         (args.amount.spacing.is_some(), "--spacing"),
+        (run.start.is_some(), "--start"),
+        (args.stats, "--stats"),
         (args.place.device.kind == Device::Cuda, "--device cuda"),
         (args.place.gpu.is_some(), "--gpu"),
         (args.place.simd.is_some(), "--simd"),
@@ -365,18 +352,12 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
         bail!("{option} is for exact algorithms, and --algorithm {name} is approximate; remove it");
     }
     ensure!(
-        run.start.is_none() || method.has_start(),
-        "--start is for exact algorithms, npdu and fastpoint, not --algorithm {name}; \
-         remove it"
-    );
-    ensure!(
         args.approximate.min_points.is_none() || args.amount.cell.is_some(),
         "--min-points is for cells of a size; use --cell in place of a number of points, or remove it"
     );
     let keep = args.approximate.keep;
-    let random_start = run.start == Some(StartAt::Random);
     ensure!(
-        run.seed.is_none() || name == "random" || keep == Some(Keep::Random) || random_start,
+        run.seed.is_none() || name == "random" || keep == Some(Keep::Random),
         "--seed is for --algorithm random, --keep random and --start random; remove it"
     );
     if keep == Some(Keep::Centroid) {

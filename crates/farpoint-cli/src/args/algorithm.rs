@@ -17,6 +17,10 @@ pub(crate) enum Method {
 }
 
 impl Method {
+    /// The grid with default options.
+    pub(crate) const GRID: Self =
+        Self::Approximate(approximate::Method::Grid { keep: approximate::Keep::Center });
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact(algorithm) => algorithm.name(),
@@ -39,9 +43,11 @@ impl FromStr for Method {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.split(':').next().unwrap_or_default();
-        if Algorithm::ALL.iter().any(|algorithm| algorithm.name() == name) {
-            let algorithm = text.parse::<Algorithm>().map_err(|error| error.to_string())?;
-            return Ok(Self::Exact(algorithm));
+        let is_exact = Algorithm::ALL.iter().any(|algorithm| algorithm.name() == name);
+        match text.parse::<Algorithm>() {
+            Ok(algorithm) => return Ok(Self::Exact(algorithm)),
+            Err(error) if is_exact || error.is_moved() => return Err(error.to_string()),
+            Err(_) => {}
         }
         text.parse().map(Self::Approximate).map_err(|_| {
             let names = Algorithm::ALL.map(Algorithm::name).into_iter();
@@ -214,8 +220,11 @@ mod tests {
         for algorithm in Algorithm::ALL {
             assert_eq!(algorithm.name().parse(), Ok(Method::Exact(algorithm)));
         }
-        assert!(matches!("npdu".parse(), Ok(Method::Approximate(_))));
+        assert!(matches!("grid".parse(), Ok(Method::Approximate(_))));
         assert_eq!(parsed(""), Ok(Method::Exact(Algorithm::Auto)));
+        for moved in ["quick", "quick:height=9", "fastpoint:fit", "npdu", "morton"] {
+            assert!(moved.parse::<Method>().unwrap_err().contains("lab/baselines"), "{moved}");
+        }
         let error = "fast".parse::<Method>().unwrap_err();
         assert!(error.contains("tree (CPU)") && error.contains("persistent (GPU)"), "{error}");
     }

@@ -14,7 +14,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) sampler: SamplerChoice,
     /// Row to start at, several separated by commas to continue a sample, or 'random'
-    /// [default: the first row]. For exact algorithms, npdu and fastpoint.
+    /// [default: the first row]. For exact algorithms.
     #[arg(long, value_name = "I|random", help_heading = "Sampling")]
     pub(crate) start: Option<StartAt>,
     /// Seed of --start random; in 'sample' also of random, and of grid with --keep random.

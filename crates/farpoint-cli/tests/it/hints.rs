@@ -89,8 +89,7 @@ fn options_of_a_sampler_choose_it() {
         ("--voxel 2m", "grid"),
         ("--cell 2m --keep centroid", "grid"),
         ("-n 20 --keep first", "grid"),
-        ("-n 20 --bits 6", "morton"),
-        ("-n 20 --window 9", "npdu"),
+        ("--cell 2m --min-points 2", "grid"),
     ] {
         let [implied, named] = ["", &format!("--algorithm {algorithm}")].map(|algorithm| {
             let run = format!("sample a.ply -o b.ply --json {options} {algorithm}");

@@ -344,8 +344,8 @@ fn every_option_stands_under_its_heading() {
                 "--keep" | "--drop" | "--box" | "--box3" | "--polygon" => {
                     "Filters (rows keep their numbers)"
                 }
-                "--bits" | "--window" | "--npdu-order" => "Approximate samplers",
-                "--nvox" | "--gamma" | "--height" | "--team" => "Exact algorithms",
+                "--min-points" => "Approximate samplers",
+                "--nvox" | "--gamma" | "--team" => "Exact algorithms",
                 "--start" | "--algorithm" | "--algorithms" => "Sampling",
                 _ => continue,
             };
