@@ -16,7 +16,7 @@ mod sampler_name;
 mod samplers;
 mod view;
 
-pub(crate) use algorithm::{Method, SamplerChoice};
+pub(crate) use algorithm::Method;
 pub(crate) use clean::Clean;
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;

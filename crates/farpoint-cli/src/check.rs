@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 
 /// Checks the sampling options of `farpoint sample`, whatever the files.
 pub(crate) fn sample_options(args: &args::Sample) -> Result<()> {
-    let Run { sampler, .. } = &args.run;
+    let algorithm = args.run.algorithm;
     args.filters.filter().map_err(|error| anyhow!(error))?;
-    let name = sampler.method.name();
+    let name = algorithm.name();
     if let Some(option) = grid_option(args).filter(|_| name != Method::GRID.name()) {
         bail!("{option} is for --algorithm grid, not {name}; remove it");
     }
-    match sampler.method {
+    match algorithm {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
     }
@@ -50,7 +50,7 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
-        Some(path) if matches!(args.run.sampler.method, Method::Exact(_)) => {
+        Some(path) if matches!(args.run.algorithm, Method::Exact(_)) => {
             farthest_first(path, inputs, writing)?;
         }
         Some(path) => cloud(path, inputs, writing)?,
@@ -300,7 +300,7 @@ pub(crate) fn device(
 
 /// Refuses samplers that have no order.
 fn exact_only(run: &Run, place: &DeviceOptions) -> Result<()> {
-    match run.sampler.method {
+    match run.algorithm {
         Method::Exact(algorithm) => exact(run, place, algorithm),
         Method::Approximate(method) => bail!(
             "--algorithm {method}: an approximate sampler, which can't put a cloud into \
@@ -322,8 +322,8 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
 /// Chooses the grid if an option is set that is for it alone, and no sampler is chosen.
 pub(crate) fn implied_sampler(args: &mut args::Sample) {
     args.approximate.keep = args.filters.point_of_cell();
-    if args.run.sampler.method == Method::Exact(Algorithm::Auto) && grid_option(args).is_some() {
-        args.run.sampler.method = Method::GRID;
+    if args.run.algorithm == Method::Exact(Algorithm::Auto) && grid_option(args).is_some() {
+        args.run.algorithm = Method::GRID;
     }
 }
 

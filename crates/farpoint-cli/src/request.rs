@@ -49,7 +49,7 @@ impl Sample {
         let request = sampling_request(size, &self.input, &self.filters, &self.run, &self.place)?;
         Ok(Request {
             reading,
-            method: self.run.sampler.method.with(self.approximate.keep, self.run.seed.unwrap_or(0)),
+            method: self.run.algorithm.with(self.approximate.keep, self.run.seed.unwrap_or(0)),
             sorted: self.output.sorted,
             limits: self.limits.limits(),
             statistics: self.stats,
@@ -108,7 +108,7 @@ fn sampling_request(
         rows: Rows { drop_zeros: input.rows.drop_zeros, single: input.rows.f32 },
         filter: filters.filter().map_err(|error| anyhow!(error))?,
         listed: run.selection.listed(),
-        method: run.sampler.method.with(None, 0),
+        method: run.algorithm.with(None, 0),
         start: run.start.as_ref().map(|start| start.with_seed(run.seed.unwrap_or(0))),
         place: place.place(),
         command: true,

@@ -1,6 +1,6 @@
 //! Options of the sampler, its rows, and its device.
 
-use super::{Named, SamplerChoice};
+use super::{Method, Named, algorithm};
 use crate::hints::did_you_mean;
 use crate::messages;
 use anyhow::{Result, ensure};
@@ -11,8 +11,9 @@ use std::path::PathBuf;
 /// Options of the sampler.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    #[command(flatten)]
-    pub(crate) sampler: SamplerChoice,
+    #[arg(long, value_name = "A", default_value = "auto", help_heading = "Sampling",
+        help = algorithm::help(), long_help = algorithm::long_help())]
+    pub(crate) algorithm: Method,
     /// Row to start at, several separated by commas to continue a sample, or 'random'
     /// [default: the first row]. For exact algorithms.
     #[arg(long, value_name = "I|random", help_heading = "Sampling")]

@@ -345,7 +345,6 @@ fn every_option_stands_under_its_heading() {
                     "Filters (rows keep their numbers)"
                 }
                 "--min-points" => "Approximate samplers",
-                "--nvox" | "--gamma" | "--team" => "Exact algorithms",
                 "--start" | "--algorithm" | "--algorithms" => "Sampling",
                 _ => continue,
             };
