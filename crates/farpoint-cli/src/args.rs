@@ -226,7 +226,7 @@ Examples:
   farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
   farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap --drop-zeros      each message
-  farpoint sample drive.mcap -o out.mcap --algorithm grid --cell 20cm --keep centroid
+  farpoint sample drive.mcap -o out.mcap --algorithm grid --cell 20cm --keep-point centroid
   farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 

@@ -67,10 +67,6 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
 /// Checks the sampling options of `farpoint order`, whatever the files.
 pub(crate) fn order_options(args: &args::Order) -> Result<()> {
     args.filters.filter().map_err(|error| anyhow!(error))?;
-    ensure!(
-        args.filters.point_of_cell().is_none(),
-        "--keep without a field is for 'sample' with --algorithm grid; use a field and its values"
-    );
     exact_only(&args.run, &args.place)
 }
 
@@ -321,7 +317,6 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
 
 /// Chooses the grid if an option is set that is for it alone, and no sampler is chosen.
 pub(crate) fn implied_sampler(args: &mut args::Sample) {
-    args.approximate.keep = args.filters.point_of_cell();
     if args.run.algorithm == Method::Exact(Algorithm::Auto) && grid_option(args).is_some() {
         args.run.algorithm = Method::GRID;
     }
@@ -329,10 +324,10 @@ pub(crate) fn implied_sampler(args: &mut args::Sample) {
 
 /// Returns the option that is set of those for the grid alone, if any.
 fn grid_option(args: &args::Sample) -> Option<&'static str> {
-    let Approximate { keep, min_points } = &args.approximate;
+    let Approximate { keep_point, min_points } = &args.approximate;
     let options = [
         (args.amount.cell.is_some(), "--cell"),
-        (keep.is_some(), "--keep"),
+        (keep_point.is_some(), "--keep-point"),
         (min_points.is_some(), "--min-points"),
     ];
     options.into_iter().find(|(is_set, _)| *is_set).map(|(_, option)| option)
@@ -355,19 +350,19 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
         args.approximate.min_points.is_none() || args.amount.cell.is_some(),
         "--min-points is for cells of a size; use --cell in place of a number of points, or remove it"
     );
-    let keep = args.approximate.keep;
+    let keep = args.approximate.keep_point;
     ensure!(
         run.seed.is_none() || name == "random" || keep == Some(Keep::Random),
-        "--seed is for --algorithm random, --keep random and --start random; remove it"
+        "--seed is for --algorithm random, --keep-point random and --start random; remove it"
     );
     if keep == Some(Keep::Centroid) {
         ensure!(
             args.output.indices.is_none(),
-            "--keep centroid makes new points, which have no rows for --indices; remove it"
+            "--keep-point centroid makes new points, which have no rows for --indices; remove it"
         );
         ensure!(
             !args.input.rows.f32,
-            "--f32 shifts the cloud, and --keep centroid would write shifted positions; remove one"
+            "--f32 shifts the cloud, and --keep-point centroid would write shifted positions; remove one"
         );
     }
     Ok(())

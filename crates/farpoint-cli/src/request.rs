@@ -49,7 +49,10 @@ impl Sample {
         let request = sampling_request(size, &self.input, &self.filters, &self.run, &self.place)?;
         Ok(Request {
             reading,
-            method: self.run.algorithm.with(self.approximate.keep, self.run.seed.unwrap_or(0)),
+            method: self
+                .run
+                .algorithm
+                .with(self.approximate.keep_point, self.run.seed.unwrap_or(0)),
             sorted: self.output.sorted,
             limits: self.limits.limits(),
             statistics: self.stats,

@@ -18,7 +18,7 @@ pub(crate) struct Run {
     /// [default: the first row]. For exact algorithms.
     #[arg(long, value_name = "I|random", help_heading = "Sampling")]
     pub(crate) start: Option<StartAt>,
-    /// Seed of --start random; in 'sample' also of random, and of grid with --keep random.
+    /// Seed of --start random; in 'sample' also of random, and of grid with --keep-point random.
     #[arg(long, value_name = "K", help_heading = "Sampling")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]

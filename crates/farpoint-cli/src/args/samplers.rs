@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Approximate samplers")]
 pub(crate) struct Approximate {
-    /// grid: point of a cell to keep; set from --keep, which is also an option of filters.
-    #[arg(skip)]
-    pub(crate) keep: Option<Keep>,
+    /// grid: point of a cell to keep: first, random (--seed), center (nearest to it), or centroid, the mean of their
+    /// positions with means of their attributes, the most frequent class, and the number of points of each cell
+    /// [default: center].
+    #[arg(long, value_name = "POINT", hide_possible_values = true)]
+    pub(crate) keep_point: Option<Keep>,
     /// grid with --cell: leave out cells of fewer points [default: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) min_points: Option<u32>,
 }
 
-/// Value of `--keep`.
+/// Value of `--keep-point`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Keep {
     First,

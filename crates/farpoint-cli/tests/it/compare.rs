@@ -14,8 +14,8 @@ fn approximate_samples_are_those_of_the_library() {
         ("random", Method::Random { seed: 0 }),
         ("random --seed 7", Method::Random { seed: 7 }),
         ("grid", Method::Grid { keep: Keep::Center }),
-        ("grid --keep first", Method::Grid { keep: Keep::First }),
-        ("grid --keep random --seed 3", Method::Grid { keep: Keep::Random(3) }),
+        ("grid --keep-point first", Method::Grid { keep: Keep::First }),
+        ("grid --keep-point random --seed 3", Method::Grid { keep: Keep::Random(3) }),
     ];
     for (options, method) in cases {
         let output =
@@ -23,7 +23,8 @@ fn approximate_samples_are_those_of_the_library() {
         let expected = ApproximateSampler::count(method, 700).sample(&room).unwrap().indices;
         assert_eq!(indices(&output.out), expected, "{options}");
     }
-    let output = folder.ok("sample room.ply --indices - --algorithm grid --cell 0.5 --keep first");
+    let output =
+        folder.ok("sample room.ply --indices - --algorithm grid --cell 0.5 --keep-point first");
     let grid = Method::Grid { keep: Keep::First };
     assert_eq!(
         indices(&output.out),
@@ -58,7 +59,8 @@ fn approximate_samples_say_so_and_keep_attributes() {
 fn centroids_are_written_with_their_counts() {
     let folder = Folder::new();
     folder.write("a.xyz", text(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [9.0, 9.0, 9.0]]));
-    let output = folder.run("sample a.xyz --cell 4 --algorithm grid --keep centroid -o b.csv");
+    let output =
+        folder.run("sample a.xyz --cell 4 --algorithm grid --keep-point centroid -o b.csv");
     assert_eq!(output.status, 0, "{}", output.err);
     assert!(output.text().contains("grid, centroids (approximate)"), "{}", output.text());
     let text = String::from_utf8(folder.read("b.csv")).unwrap();
@@ -75,8 +77,8 @@ fn centroids_are_written_with_their_counts() {
 fn options_that_do_not_fit_are_refused() {
     let folder = Folder::new();
     // Before the input is read: there is no a.ply.
-    let keep = "sample a.ply -n 5 --algorithm random --keep first";
-    folder.fails(keep, &["--keep", "--algorithm grid", "random"]);
+    let keep = "sample a.ply -n 5 --algorithm random --keep-point first";
+    folder.fails(keep, &["--keep-point", "--algorithm grid", "random"]);
     folder.fails("sample a.ply --cell 5 --algorithm random", &["--cell", "grid", "random"]);
     folder.fails("sample a.ply --cell 0 --algorithm grid", &["--cell 0"]);
     for moved in ["quick:height=3", "fastpoint", "npdu", "morton"] {
@@ -84,7 +86,7 @@ fn options_that_do_not_fit_are_refused() {
         folder.fails(&format!("sample a.ply -n 5 --algorithm {moved}"), baselines);
         folder.fails(&format!("compare a.ply -n 5 --algorithms auto,{moved}"), baselines);
     }
-    folder.fails("sample a.ply -n 5 --algorithm grid --seed 1", &["--seed", "--keep random"]);
+    folder.fails("sample a.ply -n 5 --algorithm grid --seed 1", &["--seed", "--keep-point random"]);
     folder.fails(
         "sample a.ply -n 5 --algorithm random --start 3",
         &["--start", "exact", "--algorithm random"],
@@ -92,8 +94,10 @@ fn options_that_do_not_fit_are_refused() {
     folder.fails("sample a.ply -n 5 --algorithm random --device cuda", &["--device cuda"]);
     folder.fails("sample a.ply -n 5 --algorithm random --stats", &["--stats", "approximate"]);
     folder.fails("sample a.ply --spacing 1 --algorithm random", &["--spacing", "approximate"]);
-    folder
-        .fails("sample a.ply -n 5 --algorithm grid --keep centroid --indices a.npy", &["centroid"]);
+    folder.fails(
+        "sample a.ply -n 5 --algorithm grid --keep-point centroid --indices a.npy",
+        &["centroid"],
+    );
     folder.fails("order a.ply -o b.ply --algorithm random", &["random", "exact"]);
     folder.fails("compare a.ply", &["--count", "--ratio"]);
     folder.fails("compare a.ply -n 0", &["--count 0"]);

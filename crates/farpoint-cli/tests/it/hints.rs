@@ -87,8 +87,8 @@ fn options_of_a_sampler_choose_it() {
     for (options, algorithm) in [
         ("--cell 2m", "grid"),
         ("--voxel 2m", "grid"),
-        ("--cell 2m --keep centroid", "grid"),
-        ("-n 20 --keep first", "grid"),
+        ("--cell 2m --keep-point centroid", "grid"),
+        ("-n 20 --keep-point first", "grid"),
         ("--cell 2m --min-points 2", "grid"),
     ] {
         let [implied, named] = ["", &format!("--algorithm {algorithm}")].map(|algorithm| {
