@@ -126,7 +126,7 @@ pub(crate) enum Command {
 /// Choose points of a file so that they cover it evenly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SAMPLE_EXAMPLES,
-    group(ArgGroup::new("amount").required(true).args(["count", "at_most", "ratio", "spacing", "cell"])))]
+    group(ArgGroup::new("amount").required(true).args(["count", "ratio", "spacing", "cell"])))]
 pub(crate) struct Sample {
     #[command(flatten)]
     pub(crate) amount: AmountArgs,
@@ -175,13 +175,16 @@ pub(crate) struct Limits {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Amount, one of")]
 pub(crate) struct AmountArgs {
-    /// Number of points to choose: 10000, 10,000, 10k or 1e4.
-    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
+    /// Number of points to choose: 10000, 10,000, 10k or 1e4. Of several files, and with --merge, a cloud with fewer
+    /// is kept whole; for a single file that is an error.
+    #[arg(
+        short = 'n',
+        long,
+        alias = "at-most",
+        value_name = "COUNT",
+        allow_negative_numbers = true
+    )]
     pub(crate) count: Option<Count>,
-    /// Like --count, but choose all points of a cloud with fewer, instead of an error: for folders of small and large
-    /// files.
-    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
-    pub(crate) at_most: Option<Count>,
     /// Fraction of the points to choose, 0 to 1 or in percent (25%).
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub(crate) ratio: Option<Ratio>,

@@ -3,6 +3,7 @@
 use crate::args::{
     self, Convert, DeviceOptions, Filters, Input, Keep, Method, Order, Run, Sample, View, Writing,
 };
+use crate::many;
 use anyhow::{Result, anyhow, bail};
 use farpoint::approximate;
 use farpoint_io::ReadOptions;
@@ -11,9 +12,6 @@ use farpoint_pipeline::{self as files, Limits, Request, Rows, SampleSize};
 impl args::AmountArgs {
     /// Returns the requested number of points.
     pub(crate) fn requested(&self) -> Result<SampleSize> {
-        if let Some(count) = &self.at_most {
-            return Ok(SampleSize::AtMost(count.0));
-        }
         Ok(match (&self.count, &self.ratio, self.cell, self.spacing) {
             (Some(count), ..) => SampleSize::Count(count.0),
             (_, Some(ratio), ..) => SampleSize::Ratio(ratio.0),
@@ -40,10 +38,13 @@ impl Sample {
 
     /// Builds the request for points that are read with these options.
     pub(crate) fn request_of(&self, reading: ReadOptions) -> Result<Request> {
+        let of_many = self.many.merge || many::has_many_files(&self.input.input, &self.many);
         let size = match (self.amount.requested()?, self.approximate.min_points) {
             (SampleSize::Cell { size, .. }, Some(min_points)) => {
                 SampleSize::Cell { size, min_points }
             }
+            // Several files are of all sizes.
+            (SampleSize::Count(count), _) if of_many => SampleSize::AtMost(count),
             (size, _) => size,
         };
         let request = sampling_request(size, &self.input, &self.filters, &self.run, &self.place)?;
