@@ -72,15 +72,6 @@ fn approximate() -> String {
     approximate::Method::ALL.map(|method| method.name()).join(", ")
 }
 
-/// Returns the help of `--algorithm`.
-pub(super) fn help() -> String {
-    format!(
-        "Exact, all giving the same points: {}. Approximate (sample only): {}",
-        exact(),
-        approximate()
-    )
-}
-
 /// Returns the help of `--algorithm` with the options of all algorithms.
 pub(super) fn long_help() -> String {
     let option = |option: &AlgorithmOption| {
@@ -92,7 +83,12 @@ pub(super) fn long_help() -> String {
         format!("\n- {}:{name}={value}{device}: {text}", option.algorithm)
     };
     let options: String = Algorithm::OPTIONS.into_iter().flatten().map(option).collect();
-    format!("{}. Options follow a colon, several separated by commas:\n{options}", help())
+    format!(
+        "Exact, all giving the same points: {}. Approximate (sample only): {}. Options follow a colon, several \
+         separated by commas:\n{options}",
+        exact(),
+        approximate()
+    )
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
     #[arg(long, value_name = "A", default_value = "auto", help_heading = "Sampling",
-        help = algorithm::help(), long_help = algorithm::long_help())]
+        help = "Sampler by name, with its options after a colon", long_help = algorithm::long_help())]
     pub(crate) algorithm: Method,
     /// Row to start at, several separated by commas to continue a sample, or 'random'
     /// [default: the first row]. For exact algorithms.
@@ -70,7 +70,7 @@ impl Selection {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Device")]
 pub(crate) struct DeviceOptions {
-    /// Device: cpu, cuda (an NVIDIA GPU, also cuda:1 for --gpu 1) or auto (a GPU if present and faster).
+    /// Device to use: cpu, cuda (an NVIDIA GPU, also cuda:1 for --gpu 1) or auto (a GPU if present and faster).
     #[arg(long, value_name = "D", default_value = "auto")]
     pub(crate) device: DeviceName,
     /// Number of the GPU, from 0, or several separated by commas, or 'all': these share a large cloud of 'sample'
