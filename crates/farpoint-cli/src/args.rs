@@ -16,7 +16,7 @@ mod sampler_name;
 mod samplers;
 mod view;
 
-pub(crate) use algorithm::{Method, SamplerChoice};
+pub(crate) use algorithm::Method;
 pub(crate) use clean::Clean;
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
@@ -29,12 +29,12 @@ pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{CellSize, Count, Length, Ratio, Size};
 pub(crate) use place::{Device, DeviceOptions, Run, Selection, StartAt};
 pub(crate) use sampler_name::SamplerName;
-pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use samplers::{Approximate, Compare, Keep};
 pub(crate) use view::{PageOptions, View};
 
 use crate::messages::Verbosity;
 use crate::picture::Up;
-use clap::{ArgGroup, Parser, Subcommand};
+use clap::{Arg, ArgGroup, CommandFactory, Parser, Subcommand};
 use farpoint::Level;
 use std::path::{Path, PathBuf};
 
@@ -51,14 +51,71 @@ pub(crate) struct Args {
     pub(crate) messages: Messages,
 }
 
+/// Options that `-h` shows of commands with many.
+const COMMON: [&str; 26] = [
+    "count",
+    "ratio",
+    "spacing",
+    "cell",
+    "k",
+    "radius",
+    "threshold",
+    "points",
+    "density",
+    "drop_zeros",
+    "area",
+    "keep",
+    "output",
+    "indices",
+    "per_point",
+    "view",
+    "csv",
+    "map",
+    "format",
+    "json",
+    "algorithm",
+    "algorithms",
+    "device",
+    "output_dir",
+    "merge",
+    "up",
+];
+
+/// Options that the help of 'sample' names at its end only.
+const RARE: [&str; 5] = ["f32", "gpu", "simd", "node_points", "crs_wkt"];
+
+/// Returns the arguments: of a command with many, `-h` shows the common ones in a line each, `--help` all.
+pub(crate) fn command() -> clap::Command {
+    Args::command().mut_subcommands(|command| {
+        let (many, is_sample) =
+            (command.get_arguments().count() > 15, command.get_name() == "sample");
+        match many {
+            true => command.mut_args(|arg| brief(arg, is_sample)),
+            false => command,
+        }
+    })
+}
+
+/// Shortens the help of an argument that `-h` shows.
+fn brief(arg: Arg, is_sample: bool) -> Arg {
+    let name = arg.get_id().to_string();
+    let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let long = arg.get_long_help().map_or_else(|| text.clone(), ToString::to_string);
+    let ends = [". ", ": ", ", ", "; ", " ["].into_iter().filter_map(|end| text.find(end));
+    let short = text[..ends.min().unwrap_or(text.len())].trim_end_matches('.').to_owned();
+    let is_common = arg.is_positional() || COMMON.contains(&&*name);
+    let arg = arg.help(short).long_help(long).hide_short_help(!is_common);
+    if is_sample && RARE.contains(&&*name) { arg.hide_long_help(true) } else { arg }
+}
+
 /// Verbosity of messages on stderr.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Messages {
     /// Print results and errors only: no warnings, notes or progress.
-    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = None::<&str>)]
+    #[arg(short, long, global = true, conflicts_with = "verbose", hide_short_help = true, help_heading = None::<&str>)]
     quiet: bool,
     /// Print each stage and its time to stderr.
-    #[arg(short, long, global = true, help_heading = None::<&str>)]
+    #[arg(short, long, global = true, hide_short_help = true, help_heading = None::<&str>)]
     verbose: bool,
 }
 
@@ -126,7 +183,7 @@ pub(crate) enum Command {
 /// Choose points of a file so that they cover it evenly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SAMPLE_EXAMPLES,
-    group(ArgGroup::new("amount").required(true).args(["count", "at_most", "ratio", "spacing", "cell"])))]
+    group(ArgGroup::new("amount").required(true).args(["count", "ratio", "spacing", "cell"])))]
 pub(crate) struct Sample {
     #[command(flatten)]
     pub(crate) amount: AmountArgs,
@@ -175,18 +232,20 @@ pub(crate) struct Limits {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Amount, one of")]
 pub(crate) struct AmountArgs {
-    /// Number of points to choose: 10000, 10,000, 10k or 1e4.
-    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
+    /// Number of points to choose: 10000, 10,000, 10k or 1e4. Of several files, and with --merge, a cloud with fewer
+    /// is kept whole; for a single file that is an error.
+    #[arg(
+        short = 'n',
+        long,
+        alias = "at-most",
+        value_name = "COUNT",
+        allow_negative_numbers = true
+    )]
     pub(crate) count: Option<Count>,
-    /// Like --count, but choose all points of a cloud with fewer, instead of an error: for folders of small and large
-    /// files.
-    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
-    pub(crate) at_most: Option<Count>,
     /// Fraction of the points to choose, 0 to 1 or in percent (25%).
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub(crate) ratio: Option<Ratio>,
-    /// Choose points until every point is within this distance of a chosen one: 0.05, in the unit of
-    /// the file, or 5cm (also mm, m, km, ft, usft, in). Files without a unit are assumed to be in
+    /// Choose until every point is this near to a chosen one: 0.05, in the unit of the file, or 5cm (also mm, m, km, ft, usft, in). Files without a unit are assumed to be in
     /// meters.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) spacing: Option<Length>,
@@ -226,9 +285,11 @@ Examples:
   farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
   farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap --drop-zeros      each message
-  farpoint sample drive.mcap -o out.mcap --algorithm grid --cell 20cm --keep centroid
+  farpoint sample drive.mcap -o out.mcap --algorithm grid --cell 20cm --keep-point centroid
   farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
-  zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
+  zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz
+
+Also, as in 'order': --f32, --gpu, --simd, --node-points, --crs-wkt.";
 
 /// Sort a file farthest first: every prefix is an even sample.
 ///
@@ -306,7 +367,7 @@ pub(crate) struct Chamfer {
     pub(crate) search: FileSearch,
     #[command(flatten)]
     pub(crate) reading: Reading,
-    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    /// Leave out rows of zeros, (0, 0, 0), which some sensors write for 'no return'.
     #[arg(long, help_heading = "Input")]
     pub(crate) drop_zeros: bool,
     /// Write A with an attribute 'distance' here, and a picture beside it (.png).

@@ -17,10 +17,13 @@ use std::path::{Path, PathBuf};
 
 /// Checks the sampling options of `farpoint sample`, whatever the files.
 pub(crate) fn sample_options(args: &args::Sample) -> Result<()> {
-    let Run { sampler, .. } = &args.run;
+    let algorithm = args.run.algorithm;
     args.filters.filter().map_err(|error| anyhow!(error))?;
-    other_sampler_options(args, sampler.method.name())?;
-    match sampler.method {
+    let name = algorithm.name();
+    if let Some(option) = grid_option(args).filter(|_| name != Method::GRID.name()) {
+        bail!("{option} is for --algorithm grid, not {name}; remove it");
+    }
+    match algorithm {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
     }
@@ -47,7 +50,7 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
-        Some(path) if matches!(args.run.sampler.method, Method::Exact(_)) => {
+        Some(path) if matches!(args.run.algorithm, Method::Exact(_)) => {
             farthest_first(path, inputs, writing)?;
         }
         Some(path) => cloud(path, inputs, writing)?,
@@ -64,10 +67,6 @@ pub(crate) fn sample_outputs(args: &args::Sample, inputs: &[PathBuf]) -> Result<
 /// Checks the sampling options of `farpoint order`, whatever the files.
 pub(crate) fn order_options(args: &args::Order) -> Result<()> {
     args.filters.filter().map_err(|error| anyhow!(error))?;
-    ensure!(
-        args.filters.point_of_cell().is_none(),
-        "--keep without a field is for 'sample' with --algorithm grid; use a field and its values"
-    );
     exact_only(&args.run, &args.place)
 }
 
@@ -297,7 +296,7 @@ pub(crate) fn device(
 
 /// Refuses samplers that have no order.
 fn exact_only(run: &Run, place: &DeviceOptions) -> Result<()> {
-    match run.sampler.method {
+    match run.algorithm {
         Method::Exact(algorithm) => exact(run, place, algorithm),
         Method::Approximate(method) => bail!(
             "--algorithm {method}: an approximate sampler, which can't put a cloud into \
@@ -316,47 +315,30 @@ fn exact(run: &Run, place: &DeviceOptions, algorithm: Algorithm) -> Result<()> {
     Ok(())
 }
 
-/// Chooses the sampler that an option is for, unless one is chosen: `--cell` is for the grid.
+/// Chooses the grid if an option is set that is for it alone, and no sampler is chosen.
 pub(crate) fn implied_sampler(args: &mut args::Sample) {
-    args.approximate.keep = args.filters.point_of_cell();
-    let auto = args.run.sampler.method == Method::Exact(Algorithm::Auto);
-    let option = sampler_options(args).into_iter().find(|(is_set, ..)| auto && *is_set);
-    if let Some(Ok(method)) = option.map(|(.., algorithm)| algorithm.parse()) {
-        args.run.sampler.method = method;
+    if args.run.algorithm == Method::Exact(Algorithm::Auto) && grid_option(args).is_some() {
+        args.run.algorithm = Method::GRID;
     }
 }
 
-/// Refuses options of approximate samplers other than this one.
-fn other_sampler_options(args: &args::Sample, name: &str) -> Result<()> {
-    let mut options = sampler_options(args).into_iter();
-    match options.find(|(is_set, _, algorithm)| *is_set && *algorithm != name) {
-        Some((_, option, algorithm)) => {
-            Err(anyhow!("{option} is for --algorithm {algorithm}, not {name}; remove it"))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Returns the options of approximate samplers: whether each is set, its name and its sampler.
-fn sampler_options(args: &args::Sample) -> [(bool, &'static str, &'static str); 8] {
-    let Approximate { keep, min_points, bits, window, npdu_order, estimator, first_stage } =
-        &args.approximate;
-    [
-        (args.amount.cell.is_some(), "--cell", "grid"),
-        (keep.is_some(), "--keep", "grid"),
-        (min_points.is_some(), "--min-points", "grid"),
-        (bits.is_some(), "--bits", "morton"),
-        (window.is_some(), "--window", "npdu"),
-        (npdu_order.is_some(), "--npdu-order", "npdu"),
-        (estimator.is_some(), "--estimator", "fastpoint"),
-        (first_stage.is_some(), "--first-stage", "fastpoint"),
-    ]
+/// Returns the option that is set of those for the grid alone, if any.
+fn grid_option(args: &args::Sample) -> Option<&'static str> {
+    let Approximate { keep_point, min_points } = &args.approximate;
+    let options = [
+        (args.amount.cell.is_some(), "--cell"),
+        (keep_point.is_some(), "--keep-point"),
+        (min_points.is_some(), "--min-points"),
+    ];
+    options.into_iter().find(|(is_set, _)| *is_set).map(|(_, option)| option)
 }
 
 fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
     let (run, name) = (&args.run, method.name());
     let exact_only = [
         (args.amount.spacing.is_some(), "--spacing"),
+        (run.start.is_some(), "--start"),
+        (args.stats, "--stats"),
         (args.place.device.kind == Device::Cuda, "--device cuda"),
         (args.place.gpu.is_some(), "--gpu"),
         (args.place.simd.is_some(), "--simd"),
@@ -365,28 +347,22 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
         bail!("{option} is for exact algorithms, and --algorithm {name} is approximate; remove it");
     }
     ensure!(
-        run.start.is_none() || method.has_start(),
-        "--start is for exact algorithms, npdu and fastpoint, not --algorithm {name}; \
-         remove it"
-    );
-    ensure!(
         args.approximate.min_points.is_none() || args.amount.cell.is_some(),
         "--min-points is for cells of a size; use --cell in place of a number of points, or remove it"
     );
-    let keep = args.approximate.keep;
-    let random_start = run.start == Some(StartAt::Random);
+    let keep = args.approximate.keep_point;
     ensure!(
-        run.seed.is_none() || name == "random" || keep == Some(Keep::Random) || random_start,
-        "--seed is for --algorithm random, --keep random and --start random; remove it"
+        run.seed.is_none() || name == "random" || keep == Some(Keep::Random),
+        "--seed is for --algorithm random, --keep-point random and --start random; remove it"
     );
     if keep == Some(Keep::Centroid) {
         ensure!(
             args.output.indices.is_none(),
-            "--keep centroid makes new points, which have no rows for --indices; remove it"
+            "--keep-point centroid makes new points, which have no rows for --indices; remove it"
         );
         ensure!(
             !args.input.rows.f32,
-            "--f32 shifts the cloud, and --keep centroid would write shifted positions; remove one"
+            "--f32 shifts the cloud, and --keep-point centroid would write shifted positions; remove one"
         );
     }
     Ok(())

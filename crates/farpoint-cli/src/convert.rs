@@ -12,10 +12,6 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Convert) -> Result<()> {
     let many = &args.many;
-    ensure!(
-        args.filters.point_of_cell().is_none(),
-        "--keep without a field is for 'sample' with --algorithm grid; use a field and its values"
-    );
     if many.output_dir.is_some() || many.one.is_some() {
         ensure!(
             args.output.is_none(),

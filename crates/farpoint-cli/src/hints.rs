@@ -1,6 +1,7 @@
 //! Hints for command lines that are not understood: what may be meant, and what is found elsewhere.
 
 use clap::error::{ContextKind, ContextValue};
+use farpoint::Algorithm;
 use std::ffi::OsString;
 
 /// Words of other software, and those of this one: commands, options and names of samplers and devices.
@@ -80,6 +81,9 @@ fn own_hint(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     if let Some((_, own)) = MEANT.iter().find(meant) {
         return Some(format!("did you mean '{own}'?"));
     }
+    if let Some(text) = of_algorithm(name) {
+        return Some(format!("options of algorithms are text: {text}"));
+    }
     // GDAL's -t_srs is -t to the parser.
     let options = arguments.iter().filter_map(|argument| argument.to_str()?.strip_prefix('-'));
     let mut names = options.filter_map(|option| option.trim_start_matches('-').split('=').next());
@@ -87,6 +91,16 @@ fn own_hint(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let advice = "coordinates are written as they are read; reproject the file first, for instance with \
                   filters.reprojection of PDAL";
     reproject.then(|| advice.to_owned())
+}
+
+/// Returns how an option of an algorithm is written that earlier versions had as an argument.
+fn of_algorithm(name: &str) -> Option<String> {
+    let name = name.split('=').next()?;
+    let known = Algorithm::OPTIONS.into_iter().flatten();
+    let plain = name.trim_start_matches("no-");
+    let option = known.into_iter().find(|option| option.name.replace('_', "-") == plain)?;
+    let value = if plain == name { option.value } else { "off" };
+    Some(format!("--algorithm {}:{plain}={value}", option.algorithm))
 }
 
 /// Returns a number with a decimal comma, and perhaps a unit, with a point in its place.

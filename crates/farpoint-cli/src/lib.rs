@@ -41,7 +41,7 @@ pub use farpoint_pipeline::each_precision;
 pub use sample::before_large;
 
 use args::{Args, Command};
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -61,7 +61,8 @@ pub fn main() -> ExitCode {
 /// `program` is the program and the arguments with which it starts itself again: the program of this process if empty.
 pub fn run(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     let words = iter::once("farpoint".into()).chain(arguments.iter().cloned());
-    let args = Args::try_parse_from(words);
+    let matches = args::command().try_get_matches_from(words);
+    let args = matches.and_then(|matches| Args::from_arg_matches(&matches));
     invocation::keep(program, arguments);
     let args = match args {
         Ok(args) => args,

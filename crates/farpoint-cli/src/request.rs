@@ -1,9 +1,9 @@
 //! Requests built from the options of commands.
 
 use crate::args::{
-    self, Approximate, Convert, DeviceOptions, Estimator, Filters, Input, Keep, Method, NpduOrder,
-    Order, Run, Sample, View, Writing,
+    self, Convert, DeviceOptions, Filters, Input, Keep, Method, Order, Run, Sample, View, Writing,
 };
+use crate::many;
 use anyhow::{Result, anyhow, bail};
 use farpoint::approximate;
 use farpoint_io::ReadOptions;
@@ -12,9 +12,6 @@ use farpoint_pipeline::{self as files, Limits, Request, Rows, SampleSize};
 impl args::AmountArgs {
     /// Returns the requested number of points.
     pub(crate) fn requested(&self) -> Result<SampleSize> {
-        if let Some(count) = &self.at_most {
-            return Ok(SampleSize::AtMost(count.0));
-        }
         Ok(match (&self.count, &self.ratio, self.cell, self.spacing) {
             (Some(count), ..) => SampleSize::Count(count.0),
             (_, Some(ratio), ..) => SampleSize::Ratio(ratio.0),
@@ -41,16 +38,22 @@ impl Sample {
 
     /// Builds the request for points that are read with these options.
     pub(crate) fn request_of(&self, reading: ReadOptions) -> Result<Request> {
+        let of_many = self.many.merge || many::has_many_files(&self.input.input, &self.many);
         let size = match (self.amount.requested()?, self.approximate.min_points) {
             (SampleSize::Cell { size, .. }, Some(min_points)) => {
                 SampleSize::Cell { size, min_points }
             }
+            // Several files are of all sizes.
+            (SampleSize::Count(count), _) if of_many => SampleSize::AtMost(count),
             (size, _) => size,
         };
         let request = sampling_request(size, &self.input, &self.filters, &self.run, &self.place)?;
         Ok(Request {
             reading,
-            method: method(&self.run, Some(&self.approximate)),
+            method: self
+                .run
+                .algorithm
+                .with(self.approximate.keep_point, self.run.seed.unwrap_or(0)),
             sorted: self.output.sorted,
             limits: self.limits.limits(),
             statistics: self.stats,
@@ -109,7 +112,7 @@ fn sampling_request(
         rows: Rows { drop_zeros: input.rows.drop_zeros, single: input.rows.f32 },
         filter: filters.filter().map_err(|error| anyhow!(error))?,
         listed: run.selection.listed(),
-        method: method(run, None),
+        method: run.algorithm.with(None, 0),
         start: run.start.as_ref().map(|start| start.with_seed(run.seed.unwrap_or(0))),
         place: place.place(),
         command: true,
@@ -123,60 +126,21 @@ fn with_writer(request: Request, writing: &Writing) -> Result<Request> {
     Ok(Request { writing: writing.options(None), scale, copc, ..request })
 }
 
-/// Returns the sampler of the options.
-fn method(run: &Run, options: Option<&Approximate>) -> files::Method {
-    let method = match run.sampler.method {
-        Method::Exact(algorithm) => return files::Method::Exact(algorithm),
-        Method::Approximate(method) => {
-            options.map_or(method, |options| with_options(method, options, run))
+impl Method {
+    /// Returns the sampler with a point of a cell and a seed.
+    pub(crate) fn with(self, keep: Option<Keep>, seed: u64) -> files::Method {
+        use approximate::Method;
+        let method = match self {
+            Self::Exact(algorithm) => return files::Method::Exact(algorithm),
+            Self::Approximate(Method::Random { .. }) => Method::Random { seed },
+            Self::Approximate(Method::Grid { keep: center }) => {
+                Method::Grid { keep: keep.map_or(center, |keep| keep.of_cell(seed)) }
+            }
+            Self::Approximate(other) => other,
+        };
+        match keep {
+            Some(Keep::Centroid) => files::Method::Centroids(method),
+            _ => files::Method::Approximate(method),
         }
-    };
-    match options.and_then(|options| options.keep) {
-        Some(Keep::Centroid) => files::Method::Centroids(method),
-        _ => files::Method::Approximate(method),
-    }
-}
-
-/// Applies the options to a method.
-fn with_options(
-    method: approximate::Method,
-    options: &Approximate,
-    run: &Run,
-) -> approximate::Method {
-    use approximate::Method;
-    let seed = run.seed.unwrap_or(0);
-    match method {
-        Method::Random { .. } => Method::Random { seed },
-        Method::Grid { .. } => Method::Grid { keep: keep(options.keep, seed) },
-        Method::Morton { bits } => Method::Morton { bits: options.bits.unwrap_or(bits) },
-        Method::Npdu { .. } => Method::Npdu {
-            window: options.window.map(|window| window as usize),
-            order: options.npdu_order.map_or(approximate::Order::Input, order),
-        },
-        Method::FastPoint { first, .. } => Method::FastPoint {
-            first: options.first_stage.unwrap_or(first),
-            estimator: match options.estimator {
-                Some(Estimator::Fit) => approximate::Estimator::Fit,
-                _ => approximate::Estimator::Network,
-            },
-        },
-        other => other,
-    }
-}
-
-/// Converts the option. Centroids have a job of their own, which does not use this.
-fn keep(keep: Option<Keep>, seed: u64) -> approximate::Keep {
-    match keep {
-        Some(Keep::First) => approximate::Keep::First,
-        Some(Keep::Random) => approximate::Keep::Random(seed),
-        Some(Keep::Center | Keep::Centroid) | None => approximate::Keep::Center,
-    }
-}
-
-fn order(order: NpduOrder) -> approximate::Order {
-    match order {
-        NpduOrder::Input => approximate::Order::Input,
-        NpduOrder::Morton => approximate::Order::Morton,
-        NpduOrder::Neighbors => approximate::Order::Neighbors,
     }
 }

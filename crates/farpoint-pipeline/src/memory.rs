@@ -15,7 +15,7 @@ const POINT: u64 = 24 + 64 + 40;
 impl Job {
     /// Returns the bytes that it takes on the CPU at least, besides the cloud: a copy of the coordinates with
     /// distances, and as much again for most algorithms, which order the copy. Measured: 37 to 53 bytes for each
-    /// point in single precision, 82 for fastpoint.
+    /// point in single precision.
     pub fn bytes(&self, points: &InputPoints<'_>) -> u64 {
         let points = &points.points;
         let plain = match self {

@@ -6,6 +6,7 @@ use crate::merged::Joined;
 use crate::notes::{Stage, Watch};
 use crate::text::{bytes, count};
 use crate::{Files, Finished, Outcome, Request, SampleSize, Tiles};
+use farpoint::Amount;
 use farpoint::backend::granted_here;
 use farpoint_io::{Reader, temporary};
 use rayon::ThreadPoolBuilder;
@@ -32,7 +33,7 @@ impl ThroughDisk<'_> {
         let name = reader.name();
         watch.warnings(name, reader.warnings());
         let unit = request.unit(reader.head(), name, watch)?;
-        let (job, options) = (request.disk_job(unit, memory), request.writing(unit));
+        let (job, options) = (request.disk_job(unit, memory, &reader), request.writing(unit));
         let options = options.copc(files.output.and_then(|output| request.levels(output)));
         let points = files.output.map(|path| (path, &options));
         let outputs = Outputs { points, indices: files.indices };
@@ -127,8 +128,12 @@ fn report_event(
 
 impl Request {
     /// Returns the job through the disk, for a file whose unit is `unit` meters.
-    fn disk_job(&self, unit: f64, memory: u64) -> disk::Job {
-        disk::Job::new(self.size.amount(unit), memory)
+    fn disk_job(&self, unit: f64, memory: u64, reader: &Reader) -> disk::Job {
+        let amount = match self.size {
+            SampleSize::AtMost(count) if count as u64 >= reader.len() => Amount::All,
+            size => size.amount(unit),
+        };
+        disk::Job::new(amount, memory)
             .start(self.start.clone())
             .drop_zeros(self.rows.drop_zeros)
             .single(self.rows.single)

@@ -4,11 +4,14 @@ use std::fmt;
 
 /// An unknown name, or an invalid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseError(String);
+pub struct ParseError {
+    text: String,
+    is_moved: bool,
+}
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -16,7 +19,12 @@ impl std::error::Error for ParseError {}
 
 impl ParseError {
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self { text: text.into(), is_moved: false }
+    }
+
+    /// Returns whether the name is one of an earlier version; the text says where it is now.
+    pub fn is_moved(&self) -> bool {
+        self.is_moved
     }
 }
 
@@ -32,11 +40,10 @@ pub(crate) fn by_name<T: Copy>(
 ) -> Result<T, ParseError> {
     all.iter().copied().find(|&one| name_of(one) == name).ok_or_else(|| {
         if MOVED.contains(&name) {
-            return ParseError(format!(
-                "'{name}' is now in the repository's laboratory: lab/baselines"
-            ));
+            let text = format!("'{name}' is now in the repository's laboratory: lab/baselines");
+            return ParseError { text, is_moved: true };
         }
         let names: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
-        ParseError(format!("unknown {what} '{name}'; choose one of {}", names.join(", ")))
+        ParseError::new(format!("unknown {what} '{name}'; choose one of {}", names.join(", ")))
     })
 }

@@ -15,7 +15,7 @@ pub(crate) struct Convert {
     pub(crate) input: PathBuf,
     #[command(flatten)]
     pub(crate) reading: Reading,
-    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    /// Leave out rows of zeros, (0, 0, 0), which some sensors write for 'no return'.
     #[arg(long, help_heading = "Input")]
     pub(crate) drop_zeros: bool,
     #[command(flatten)]

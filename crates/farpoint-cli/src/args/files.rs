@@ -84,7 +84,7 @@ pub(crate) struct Input {
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Rows {
-    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    /// Leave out rows of zeros, (0, 0, 0), which some sensors write for 'no return'.
     #[arg(long)]
     pub(crate) drop_zeros: bool,
     /// Sample double coordinates in single precision, after subtracting their minimum corner.

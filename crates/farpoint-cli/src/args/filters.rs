@@ -24,11 +24,9 @@ pub(crate) struct Filters {
     #[arg(long, value_name = "FILE")]
     polygon: Option<AreaFile>,
     /// Use rows with these values of a field: classification=2,6 or classification=ground,building or intensity=100..
-    /// or z=5..12.5, or returns=first (intermediate, last, single); may be given several times. With --algorithm grid also the point of a cell to keep: first, random (--seed),
-    /// center (nearest to it), or centroid, the mean of their positions with means of their attributes, the most
-    /// frequent class, and the number of points of each cell [default: center].
-    #[arg(long, value_name = "FIELD=VALUES")]
-    keep: Vec<KeepValue>,
+    /// or z=5..12.5, or returns=first (intermediate, last, single); may be given several times.
+    #[arg(long, value_name = "FIELD=VALUES", value_parser = kept_rows)]
+    keep: Vec<Condition>,
     /// Leave out rows with these values of a field: classification=7,18 or classification=water.
     #[arg(long, value_name = "FIELD=VALUES")]
     drop: Vec<Condition>,
@@ -49,26 +47,11 @@ impl FromStr for AreaFile {
     }
 }
 
-/// Value of `--keep`.
-#[derive(Debug, Clone, PartialEq)]
-enum KeepValue {
-    Rows(Condition),
-    /// Of a cell of a grid.
-    Point(Keep),
-}
-
-impl FromStr for KeepValue {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.contains('=') {
-            return text.parse().map(Self::Rows);
-        }
-        Keep::from_str(text, false).map(Self::Point).map_err(|_| {
-            "use a field and its values, such as classification=2,6; or for --algorithm grid first, random, \
-             center or centroid"
-                .into()
-        })
+/// Reads the value of `--keep`, which earlier versions took for the point of a cell as well.
+fn kept_rows(text: &str) -> Result<Condition, String> {
+    match Keep::from_str(text, false) {
+        Ok(_) => Err(format!("the point of a cell is an option of its own: --keep-point {text}")),
+        Err(_) => text.parse(),
     }
 }
 
@@ -76,14 +59,6 @@ impl Filters {
     /// Returns the file that an option reads.
     pub(crate) fn file(&self) -> Named<'_> {
         ("--polygon", self.polygon.as_ref().map(|file| file.path.as_path()))
-    }
-
-    /// Returns the point of a cell of a grid to keep.
-    pub(crate) fn point_of_cell(&self) -> Option<Keep> {
-        self.keep.iter().rev().find_map(|value| match value {
-            KeepValue::Point(keep) => Some(*keep),
-            KeepValue::Rows(_) => None,
-        })
     }
 
     /// Returns the filter.
@@ -103,11 +78,7 @@ impl Filters {
         if let Some(AreaFile { area, .. }) = &self.polygon {
             filter = filter.inside(area.clone());
         }
-        for value in &self.keep {
-            if let KeepValue::Rows(condition) = value {
-                filter = filter.keep(condition.clone());
-            }
-        }
+        filter = self.keep.iter().fold(filter, |filter, condition| filter.keep(condition.clone()));
         Ok(self.drop.iter().fold(filter, |filter, condition| filter.drop(condition.clone())))
     }
 }

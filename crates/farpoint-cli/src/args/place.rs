@@ -1,6 +1,6 @@
 //! Options of the sampler, its rows, and its device.
 
-use super::{Named, SamplerChoice};
+use super::{Method, Named, algorithm};
 use crate::hints::did_you_mean;
 use crate::messages;
 use anyhow::{Result, ensure};
@@ -11,13 +11,14 @@ use std::path::PathBuf;
 /// Options of the sampler.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    #[command(flatten)]
-    pub(crate) sampler: SamplerChoice,
+    #[arg(long, value_name = "A", default_value = "auto", help_heading = "Sampling",
+        help = "Sampler by name, with its options after a colon", long_help = algorithm::long_help())]
+    pub(crate) algorithm: Method,
     /// Row to start at, several separated by commas to continue a sample, or 'random'
-    /// [default: the first row]. For exact algorithms, npdu and fastpoint.
+    /// [default: the first row]. For exact algorithms.
     #[arg(long, value_name = "I|random", help_heading = "Sampling")]
     pub(crate) start: Option<StartAt>,
-    /// Seed of --start random; in 'sample' also of random, and of grid with --keep random.
+    /// Seed of --start random; in 'sample' also of random, and of grid with --keep-point random.
     #[arg(long, value_name = "K", help_heading = "Sampling")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -69,7 +70,7 @@ impl Selection {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Device")]
 pub(crate) struct DeviceOptions {
-    /// Device: cpu, cuda (an NVIDIA GPU, also cuda:1 for --gpu 1) or auto (a GPU if present and faster).
+    /// Device to use: cpu, cuda (an NVIDIA GPU, also cuda:1 for --gpu 1) or auto (a GPU if present and faster).
     #[arg(long, value_name = "D", default_value = "auto")]
     pub(crate) device: DeviceName,
     /// Number of the GPU, from 0, or several separated by commas, or 'all': these share a large cloud of 'sample'

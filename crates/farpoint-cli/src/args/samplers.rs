@@ -2,39 +2,24 @@
 
 use super::{Count, Input, PageOptions, Ratio, Report};
 use clap::ArgGroup;
-use farpoint::Amount;
+use farpoint::{Amount, approximate};
 use std::path::{Path, PathBuf};
 
 /// Options of the approximate samplers.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Approximate samplers")]
 pub(crate) struct Approximate {
-    /// grid: point of a cell to keep; set from --keep, which is also an option of filters.
-    #[arg(skip)]
-    pub(crate) keep: Option<Keep>,
+    /// grid: point of a cell to keep: first, random (--seed), center (nearest to it), or centroid, the mean of their
+    /// positions with means of their attributes, the most frequent class, and the number of points of each cell
+    /// [default: center].
+    #[arg(long, value_name = "POINT", hide_possible_values = true)]
+    pub(crate) keep_point: Option<Keep>,
     /// grid with --cell: leave out cells of fewer points [default: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) min_points: Option<u32>,
-    /// morton: bits per axis, 1 to 21 [default: 10].
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=21))]
-    pub(crate) bits: Option<u32>,
-    /// npdu: points that each sample updates [default: 16 times the
-    /// points per sample].
-    #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) window: Option<u32>,
-    /// npdu: order of the points: input, morton, or neighbors (in space)
-    /// [default: input].
-    #[arg(long, value_name = "O", hide_possible_values = true)]
-    pub(crate) npdu_order: Option<NpduOrder>,
-    /// fastpoint: predictor of distances: network or fit [default: network].
-    #[arg(long, value_name = "E", hide_possible_values = true)]
-    pub(crate) estimator: Option<Estimator>,
-    /// fastpoint: exact algorithm of its first tenth [default: auto].
-    #[arg(long, value_name = "A")]
-    pub(crate) first_stage: Option<farpoint::Algorithm>,
 }
 
-/// Value of `--keep`.
+/// Value of `--keep-point`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Keep {
     First,
@@ -43,19 +28,25 @@ pub(crate) enum Keep {
     Centroid,
 }
 
-/// Value of `--npdu-order`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum NpduOrder {
-    Input,
-    Morton,
-    Neighbors,
-}
+impl Keep {
+    /// Returns the name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Random => "random",
+            Self::Center => "center",
+            Self::Centroid => "centroid",
+        }
+    }
 
-/// Value of `--estimator`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Estimator {
-    Network,
-    Fit,
+    /// Returns the library's choice. Centroids have a job of their own, which does not use this.
+    pub(crate) fn of_cell(self, seed: u64) -> approximate::Keep {
+        match self {
+            Self::First => approximate::Keep::First,
+            Self::Random => approximate::Keep::Random(seed),
+            Self::Center | Self::Centroid => approximate::Keep::Center,
+        }
+    }
 }
 
 const AMOUNT: &str = "Amount, one of";
@@ -82,15 +73,13 @@ pub(crate) struct Compare {
     /// Fraction of the points to choose, 0 to 1 or in percent (25%).
     #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = AMOUNT)]
     pub(crate) ratio: Option<Ratio>,
-    /// Samplers, separated by commas. Exact: auto, peak, tree, radius, quick, naive, reference,
-    /// one option each after a colon (quick:height=9).
-    /// Approximate: fastpoint, fastpoint:fit, npdu, npdu:morton, npdu:neighbors, grid (of center),
-    /// grid:first, grid:random, grid:centroid, morton, morton:21, random.
+    /// Samplers, separated by commas. Exact: auto, peak, tree, radius, naive, reference, one option each after a
+    /// colon (radius:nvox=24). Approximate: grid (of center), grid:first, grid:random, grid:centroid, random.
     #[arg(
         long,
         value_name = "A,B,..",
         value_delimiter = ',',
-        default_value = "auto,fastpoint,npdu:morton,grid,morton,random",
+        default_value = "auto,grid,grid:first,grid:centroid,random",
         help_heading = SAMPLING
     )]
     pub(crate) algorithms: Vec<super::SamplerName>,
@@ -142,5 +131,5 @@ impl Compare {
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   farpoint compare scan.ply --ratio 0.25 -o look.png
-  farpoint compare scan.bin -n 20000 --algorithms quick,tree,npdu,npdu:morton --csv times.csv
+  farpoint compare scan.bin -n 20000 --algorithms peak,tree,grid,random --csv times.csv
   farpoint compare scan.laz --ratio 1% --view samplers.html            a page to turn and zoom";

@@ -49,7 +49,7 @@ fn print_messages(args: &args::Sample, bag_input: &BagInput, summary: &Summary) 
 }
 
 fn algorithm(args: &args::Sample) -> String {
-    match args.run.sampler.method {
+    match args.run.algorithm {
         Method::Exact(algorithm) => algorithm.to_string(),
         Method::Approximate(method) => format!("{method} (approximate)"),
     }
@@ -75,7 +75,7 @@ fn object(args: &args::Sample, bag_input: &BagInput, output: &Path, summary: &Su
         "dropped": dropped,
         "zeros": summary.zeros,
         "algorithm": algorithm(args),
-        "exact": matches!(args.run.sampler.method, Method::Exact(_)),
+        "exact": matches!(args.run.algorithm, Method::Exact(_)),
         "device": "cpu",
         "threads": summary.threads,
         "seconds": summary.stages.whole.as_secs_f64(),

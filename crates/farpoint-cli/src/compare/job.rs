@@ -1,9 +1,9 @@
 //! Runs one sampler.
 
 use crate::args::SamplerName;
-use farpoint::approximate::{ApproximateSampler, Keep, Method};
+use farpoint::approximate::ApproximateSampler;
 use farpoint::{Algorithm, Cpu, Sampler, Scalar};
-use farpoint_pipeline::named;
+use farpoint_pipeline::{Method, named};
 use serde_json::Value;
 
 /// Input of every sampler.
@@ -20,7 +20,6 @@ pub(super) struct SamplerResult<T> {
     pub(super) exact: bool,
     pub(super) chosen: Chosen<T>,
     pub(super) details: Vec<(String, Value)>,
-    ineffective: Option<f64>,
 }
 
 pub(super) enum Chosen<T> {
@@ -42,66 +41,43 @@ impl<T: Scalar> SamplerInput<'_, T> {
         &self,
         sampler_name: SamplerName,
     ) -> Result<SamplerResult<T>, farpoint::Error> {
-        match sampler_name {
-            SamplerName::Exact(algorithm) => {
+        let title = sampler_name.to_string();
+        match sampler_name.method(self.seed) {
+            Method::Exact(algorithm) => {
                 let sample = self.exact(algorithm).on(&self.cpu()).sample(self.points)?;
                 Ok(SamplerResult {
                     title: format!("farthest point ({})", sample.algorithm),
                     exact: true,
                     chosen: Chosen::Rows(sample.indices),
                     details: Vec::new(),
-                    ineffective: None,
                 })
             }
-            SamplerName::Approximate(method, name) => {
-                let method = seeded(method, self.seed);
+            Method::Approximate(method) => {
                 let sampler = ApproximateSampler::count(method, self.samples);
                 let sample = sampler.on(&self.cpu()).sample(self.points)?;
-                Ok(SamplerResult {
-                    title: name.to_owned(),
-                    exact: false,
-                    chosen: Chosen::Rows(sample.indices),
-                    details: named(&sample.details),
-                    ineffective: sample.statistics.ineffective(),
-                })
+                let details = named(&sample.details);
+                let chosen = Chosen::Rows(sample.indices);
+                Ok(SamplerResult { title, exact: false, chosen, details })
             }
-            SamplerName::Centroids => {
-                let grid = Method::Grid { keep: Keep::Center };
-                let sampler = ApproximateSampler::count(grid, self.samples);
+            Method::Centroids(method) => {
+                let sampler = ApproximateSampler::count(method, self.samples);
                 let made = sampler.on(&self.cpu()).centroids(self.points)?;
-                Ok(SamplerResult {
-                    title: sampler_name.to_string(),
-                    exact: false,
-                    chosen: Chosen::Places(made.coordinates.as_chunks().0.to_vec()),
-                    details: vec![("cell".to_owned(), made.cell.into())],
-                    ineffective: None,
-                })
+                let details = vec![("cell".to_owned(), made.cell.into())];
+                let chosen = Chosen::Places(made.coordinates.as_chunks().0.to_vec());
+                Ok(SamplerResult { title, exact: false, chosen, details })
             }
         }
     }
 
-    /// Returns the share of the computed distances that changed nothing. Exact algorithms count in a
-    /// run of their own, which is not timed.
+    /// Returns the share of the computed distances that changed nothing, of exact algorithms. They count in a run of
+    /// their own, which is not timed.
     pub(super) fn ineffective(
         &self,
         sampler_name: SamplerName,
-        result: &SamplerResult<T>,
     ) -> Result<Option<f64>, farpoint::Error> {
-        match sampler_name {
-            SamplerName::Exact(algorithm) => {
-                let job = self.exact(algorithm).statistics(true);
-                let sample = job.on(&self.cpu()).sample(self.points)?;
-                Ok(sample.statistics.and_then(|statistics| statistics.ineffective()))
-            }
-            _ => Ok(result.ineffective),
-        }
-    }
-}
-
-fn seeded(method: Method, seed: u64) -> Method {
-    match method {
-        Method::Random { .. } => Method::Random { seed },
-        Method::Grid { keep: Keep::Random(_) } => Method::Grid { keep: Keep::Random(seed) },
-        method => method,
+        let Method::Exact(algorithm) = sampler_name.method(self.seed) else { return Ok(None) };
+        let job = self.exact(algorithm).statistics(true);
+        let sample = job.on(&self.cpu()).sample(self.points)?;
+        Ok(sample.statistics.and_then(|statistics| statistics.ineffective()))
     }
 }

@@ -166,8 +166,8 @@ fn evaluate<T: Scalar>(
         }
     };
     seconds.sort_by(f64::total_cmp);
-    let ineffective = input.ineffective(sampler, &result)?;
-    let SamplerResult { title, exact, chosen, details, .. } = result;
+    let ineffective = input.ineffective(sampler)?;
+    let SamplerResult { title, exact, chosen, details } = result;
     let (quality, sample, rows) = match chosen {
         Chosen::Rows(rows) => {
             let sample = rows.iter().map(|&row| input.points[row]).collect();

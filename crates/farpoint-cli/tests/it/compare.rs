@@ -1,9 +1,9 @@
 //! `farpoint compare`, and `farpoint sample` with approximate samplers.
 
 use crate::common::{Folder, indices, shared, text};
-use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
+use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use farpoint::measure::quality;
-use farpoint::{Algorithm, Sampler, Start};
+use farpoint::{Algorithm, Sampler};
 use std::path::Path;
 
 #[test]
@@ -14,19 +14,8 @@ fn approximate_samples_are_those_of_the_library() {
         ("random", Method::Random { seed: 0 }),
         ("random --seed 7", Method::Random { seed: 7 }),
         ("grid", Method::Grid { keep: Keep::Center }),
-        ("grid --keep first", Method::Grid { keep: Keep::First }),
-        ("grid --keep random --seed 3", Method::Grid { keep: Keep::Random(3) }),
-        ("morton --bits 21", Method::Morton { bits: 21 }),
-        ("npdu", Method::Npdu { window: None, order: Order::Input }),
-        (
-            "npdu --window 9 --npdu-order morton",
-            Method::Npdu { window: Some(9), order: Order::Morton },
-        ),
-        ("npdu --npdu-order neighbors", Method::Npdu { window: None, order: Order::Neighbors }),
-        (
-            "fastpoint --estimator fit --first-stage quick",
-            Method::FastPoint { first: Algorithm::quick(), estimator: Estimator::Fit },
-        ),
+        ("grid --keep-point first", Method::Grid { keep: Keep::First }),
+        ("grid --keep-point random --seed 3", Method::Grid { keep: Keep::Random(3) }),
     ];
     for (options, method) in cases {
         let output =
@@ -34,59 +23,33 @@ fn approximate_samples_are_those_of_the_library() {
         let expected = ApproximateSampler::count(method, 700).sample(&room).unwrap().indices;
         assert_eq!(indices(&output.out), expected, "{options}");
     }
-    let output = folder.ok("sample room.ply --indices - --algorithm grid --cell 0.5 --keep first");
+    let output =
+        folder.ok("sample room.ply --indices - --algorithm grid --cell 0.5 --keep-point first");
     let grid = Method::Grid { keep: Keep::First };
     assert_eq!(
         indices(&output.out),
         ApproximateSampler::cell(grid, 0.5).sample(&room).unwrap().indices
     );
-    let quick = folder.ok("sample room.ply -n 700 --indices - --algorithm quick --height 3");
-    assert_eq!(indices(&quick.out), Sampler::count(700).sample(&room).unwrap().indices);
-}
-
-#[test]
-fn npdu_and_fastpoint_use_the_start() {
-    let folder = Folder::new();
-    let room = folder.room("room.ply", 3000);
-    let starts = [
-        ("5", Start::Index(5)),
-        ("random --seed 3", Start::Random(3)),
-        ("2999,7", Start::Indices(vec![2999, 7])),
-    ];
-    for method in Method::ALL.into_iter().filter(Method::has_start) {
-        for (option, start) in &starts {
-            let options = format!("--algorithm {method} --start {option}");
-            let output = folder.ok(&format!("sample room.ply -n 700 --indices - {options}"));
-            let expected = ApproximateSampler::count(method, 700).start(start.clone());
-            assert_eq!(indices(&output.out), expected.sample(&room).unwrap().indices, "{options}");
-        }
-        folder.fails(
-            &format!("sample room.ply -n 700 --algorithm {method} --start 3000"),
-            &["room.ply", "3000"],
-        );
-    }
-    folder.write("zeros.xyz", "0 0 0\n1 0 0\n5 0 0\n0 0 0\n3 0 0\n");
-    let dropping = "sample zeros.xyz -n 2 --algorithm npdu --drop-zeros --start 3";
-    folder.fails(dropping, &["--start 3", "--drop-zeros"]);
+    let exact = folder.ok("sample room.ply -n 700 --indices - --algorithm radius:nvox=3");
+    assert_eq!(indices(&exact.out), Sampler::count(700).sample(&room).unwrap().indices);
 }
 
 #[test]
 fn approximate_samples_say_so_and_keep_attributes() {
     let folder = Folder::new();
     let room = folder.room("room.ply", 2000);
-    let table = folder.ok("-q sample room.ply -n 500 --algorithm npdu").text();
-    assert!(table.contains("npdu (approximate)"), "{table}");
-    let json = folder.ok("sample room.ply -n 500 --algorithm fastpoint --json --stats").json();
+    let table = folder.ok("-q sample room.ply -n 500 --algorithm random").text();
+    assert!(table.contains("random (approximate)"), "{table}");
+    let json = folder.ok("sample room.ply -n 500 --algorithm grid --json").json();
     assert_eq!((json["exact"].as_bool(), json["samples"].as_u64()), (Some(false), Some(500)));
-    assert_eq!(json["radii"].as_array().unwrap().len(), 6);
-    assert!(json["statistics"]["distance_evaluations"].as_u64().unwrap() > 0);
-    let sample = Method::ALL[4];
-    let rows = ApproximateSampler::count(sample, 500).sample(&room).unwrap().indices;
+    assert!(json["cell"].as_f64().unwrap() > 0.0 && json["cells"].as_u64().unwrap() >= 500);
+    let grid = Method::Grid { keep: Keep::Center };
+    let rows = ApproximateSampler::count(grid, 500).sample(&room).unwrap().indices;
     let truth = quality(&room, &rows).unwrap().coverage.max;
     assert_eq!(json["covering_radius"].as_f64().unwrap(), truth);
     assert_eq!(folder.ok("sample room.ply -n 5 --json").json()["exact"], true);
     folder.write("a.csv", "x,y,z,gain\n0,0,0,7\nnan,0,0,8\n1,1,0,9\n5,5,0,6\n");
-    let output = folder.run("sample a.csv -n 2 --algorithm morton -o b.csv");
+    let output = folder.run("sample a.csv -n 2 --algorithm random -o b.csv");
     assert_eq!(output.status, 0, "{}", output.err);
     let text = String::from_utf8(folder.read("b.csv")).unwrap();
     assert!(text.contains("gain") && text.lines().count() == 3, "{text}");
@@ -96,7 +59,8 @@ fn approximate_samples_say_so_and_keep_attributes() {
 fn centroids_are_written_with_their_counts() {
     let folder = Folder::new();
     folder.write("a.xyz", text(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [9.0, 9.0, 9.0]]));
-    let output = folder.run("sample a.xyz --cell 4 --algorithm grid --keep centroid -o b.csv");
+    let output =
+        folder.run("sample a.xyz --cell 4 --algorithm grid --keep-point centroid -o b.csv");
     assert_eq!(output.status, 0, "{}", output.err);
     assert!(output.text().contains("grid, centroids (approximate)"), "{}", output.text());
     let text = String::from_utf8(folder.read("b.csv")).unwrap();
@@ -113,28 +77,32 @@ fn centroids_are_written_with_their_counts() {
 fn options_that_do_not_fit_are_refused() {
     let folder = Folder::new();
     // Before the input is read: there is no a.ply.
-    let keep = "sample a.ply -n 5 --algorithm random --keep first";
-    folder.fails(keep, &["--keep", "--algorithm grid", "random"]);
-    folder.fails("sample a.ply --cell 5 --algorithm npdu", &["--cell", "grid", "npdu"]);
+    let keep = "sample a.ply -n 5 --algorithm random --keep-point first";
+    folder.fails(keep, &["--keep-point", "--algorithm grid", "random"]);
+    folder.fails("sample a.ply --cell 5 --algorithm random", &["--cell", "grid", "random"]);
     folder.fails("sample a.ply --cell 0 --algorithm grid", &["--cell 0"]);
-    folder.fails("sample a.ply -n 5 --algorithm morton --window 5", &["--window", "npdu"]);
-    folder.fails("sample a.ply -n 5 --algorithm morton --bits 22", &["--bits", "22"]);
-    folder.fails("sample a.ply -n 5 --algorithm grid --seed 1", &["--seed", "--keep random"]);
+    for moved in ["quick:height=3", "fastpoint", "npdu", "morton"] {
+        let baselines = &[moved.split(':').next().unwrap(), "lab/baselines"];
+        folder.fails(&format!("sample a.ply -n 5 --algorithm {moved}"), baselines);
+        folder.fails(&format!("compare a.ply -n 5 --algorithms auto,{moved}"), baselines);
+    }
+    folder.fails("sample a.ply -n 5 --algorithm grid --seed 1", &["--seed", "--keep-point random"]);
     folder.fails(
         "sample a.ply -n 5 --algorithm random --start 3",
-        &["--start", "npdu", "not --algorithm random"],
+        &["--start", "exact", "--algorithm random"],
     );
-    folder.fails("sample a.ply -n 5 --algorithm npdu --seed 3", &["--seed", "--start random"]);
     folder.fails("sample a.ply -n 5 --algorithm random --device cuda", &["--device cuda"]);
+    folder.fails("sample a.ply -n 5 --algorithm random --stats", &["--stats", "approximate"]);
     folder.fails("sample a.ply --spacing 1 --algorithm random", &["--spacing", "approximate"]);
-    folder.fails("sample a.ply -n 5 --height 3", &["--height", "quick"]);
-    folder
-        .fails("sample a.ply -n 5 --algorithm grid --keep centroid --indices a.npy", &["centroid"]);
-    folder.fails("order a.ply -o b.ply --algorithm npdu", &["npdu", "exact"]);
+    folder.fails(
+        "sample a.ply -n 5 --algorithm grid --keep-point centroid --indices a.npy",
+        &["centroid"],
+    );
+    folder.fails("order a.ply -o b.ply --algorithm random", &["random", "exact"]);
     folder.fails("compare a.ply", &["--count", "--ratio"]);
     folder.fails("compare a.ply -n 0", &["--count 0"]);
     folder.fails("compare a.ply --ratio 2", &["--ratio 2"]);
-    folder.fails("compare a.ply -n 5 --algorithms auto,fast", &["fast", "fastpoint"]);
+    folder.fails("compare a.ply -n 5 --algorithms auto,gird", &["gird", "did you mean 'grid'?"]);
     folder.fails("compare a.ply -n 5 -o look.jpg", &["look.jpg", ".png"]);
     folder.fails("compare a.ply -n 5 --csv no/where/a.csv", &["no/where"]);
     folder.fails("compare a.ply -n 5 -o -", &["stdout"]);
@@ -145,8 +113,8 @@ fn options_that_do_not_fit_are_refused() {
     assert_eq!(folder.files(), ["a.ply"]);
 }
 
-const ALL: &str = "auto,reference,naive,radius,tree,peak,quick,fastpoint,fastpoint:fit,npdu,\
-npdu:morton,npdu:neighbors,grid,grid:first,grid:random,grid:centroid,morton,morton:21,random";
+const ALL: &str = "auto,reference,naive,radius,radius:nvox=9,tree,peak,grid,grid:first,grid:random,grid:center,\
+grid:centroid,random";
 
 #[test]
 fn every_sampler_is_compared() {
@@ -161,7 +129,7 @@ fn every_sampler_is_compared() {
     }
     assert!(folder.read("a.png").starts_with(b"\x89PNG"));
     let csv = String::from_utf8(folder.read("a.csv")).unwrap();
-    assert_eq!(csv.lines().count(), 20);
+    assert_eq!(csv.lines().count(), 1 + ALL.split(',').count());
     assert!(csv.lines().all(|line| line.split(',').count() == 17), "{csv}");
     let json: serde_json::Value = serde_json::from_slice(&folder.read("a.json")).unwrap();
     let samplers = json["samplers"].as_array().unwrap();
@@ -184,7 +152,7 @@ fn every_sampler_is_compared() {
 fn comparisons_can_be_printed_and_drawn_as_svg() {
     let folder = Folder::new();
     folder.room("room.ply", 500);
-    let output = folder.ok("compare room.ply -n 50 --algorithms quick,random --json -o a.svg");
+    let output = folder.ok("compare room.ply -n 50 --algorithms peak,random --json -o a.svg");
     assert_eq!(output.json()["samplers"].as_array().unwrap().len(), 2);
     let svg = String::from_utf8(folder.read("a.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("data:image/png;base64,iVBOR"));
@@ -256,10 +224,9 @@ fn a_generated_scan_is_compared() {
 fn scan_is_compared(folder: &Folder, path: &Path) {
     let path = path.display();
     let output = folder.ok(&format!("compare {path} --ratio 0.25 -o a.png --json=a.json"));
-    assert!(output.text().contains("fastpoint"), "{}", output.text());
+    assert!(output.text().contains("grid:centroid"), "{}", output.text());
     let json: serde_json::Value = serde_json::from_slice(&folder.read("a.json")).unwrap();
     let radius = |k: usize| json["samplers"][k]["covering_radius"].as_f64().unwrap();
-    // Farthest point sampling covers best, then FastPoint, then the others.
-    assert!(radius(1) < 1.2 * radius(0) && radius(2) < 1.5 * radius(0));
-    assert!(radius(5) > 10.0 * radius(0), "random leaves holes");
+    assert!((1..5).all(|k| radius(k) > radius(0)), "farthest point sampling covers best");
+    assert!(radius(4) > 10.0 * radius(0), "random leaves holes");
 }

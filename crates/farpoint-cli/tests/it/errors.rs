@@ -36,10 +36,12 @@ fn options_are_checked_before_the_input_is_read() {
     folder.fails("sample a.ply -n 5 --device cpu --gpu 1", &["--gpu", "--device cuda"]);
     folder.fails("sample a.ply -n 5 --device cuda --gpu 99", &["--device cuda", "--device cpu"]);
     folder.fails("sample a.ply -n 5 --seed 7", &["--seed", "--start random"]);
-    folder.fails("sample a.ply -n 5 --nvox 16", &["--nvox", "--algorithm radius"]);
-    folder.fails("sample a.ply -n 5 --no-point-skip --algorithm tree", &["--algorithm radius"]);
-    folder.fails("sample a.ply -n 5 --algorithm radius --nvox 0", &["nvox = 0", "1..=1024"]);
-    folder.fails("sample a.ply -n 5 --algorithm radius --nvox few", &["--nvox few", "number"]);
+    folder.fails("sample a.ply -n 5 --nvox 16", &["--nvox", "--algorithm radius:nvox=N"]);
+    folder.fails("sample a.ply -n 5 --gamma=0.5", &["--algorithm peak:gamma=X"]);
+    folder.fails("order a.ply -o b --no-point-skip", &["--algorithm radius:point-skip=off"]);
+    folder.fails("sample a.ply -n 5 --algorithm radius:nvox=0", &["nvox = 0", "1..=1024"]);
+    folder.fails("sample a.ply -n 5 --algorithm radius:nvox=few", &["'few' for nvox", "number"]);
+    folder.fails("sample a.ply -n 5 --algorithm tree:nvox=8", &["tree has no option"]);
     folder.fails("sample a.ply -n 5 --algorithm peak:nvox=3", &["peak", "nvox", "gamma"]);
     folder.fails("sample a.ply -n 5 --indices rows.txt", &["rows.txt", ".npy"]);
     folder.fails("sample a.ply -n 5 --indices a.npy -o a.npy", &["a.npy", "two names"]);

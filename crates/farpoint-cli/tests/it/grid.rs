@@ -6,7 +6,7 @@ use farpoint::{Reduce, VoxelGrid};
 use farpoint_io::bag::{Encoding, PointCloud2};
 use farpoint_io::{Cloud, Column, Coordinates, ReadOptions};
 
-const CENTROIDS: &str = "--algorithm grid --keep centroid";
+const CENTROIDS: &str = "--algorithm grid --keep-point centroid";
 
 fn open(folder: &Folder, name: &str) -> Cloud {
     farpoint_io::read(&folder.path(name), &ReadOptions::default()).unwrap()
@@ -24,8 +24,8 @@ fn cells_are_voxels_with_a_size_for_each_axis() {
     let grid = || VoxelGrid::per_axis([0.5, 0.5, 0.25]).min_points(3);
     for (keep, reduce) in [
         ("", Reduce::Center),
-        ("--keep first", Reduce::First),
-        ("--keep random --seed 5", Reduce::Random(5)),
+        ("--keep-point first", Reduce::First),
+        ("--keep-point random --seed 5", Reduce::Random(5)),
     ] {
         let options = format!("--algorithm grid --cell 0.5,50cm,0.25 --min-points 3 {keep}");
         let output = folder.run(&format!("sample room.ply --indices - {options}"));
@@ -63,7 +63,8 @@ fn a_point_alone_in_its_voxel_changes_no_other() {
     folder.write("rest.csv", csv(&[&rows[..1], &rows[2..]].concat()));
     for keep in ["center", "first", "random", "centroid"] {
         let lines = |name: &str| -> Vec<String> {
-            let run = format!("sample {name} -o out.csv --algorithm grid --cell 1 --keep {keep}");
+            let run =
+                format!("sample {name} -o out.csv --algorithm grid --cell 1 --keep-point {keep}");
             folder.ok(&run);
             let text = String::from_utf8(folder.read("out.csv")).unwrap();
             text.lines().map(str::to_owned).collect()

@@ -87,10 +87,9 @@ fn options_of_a_sampler_choose_it() {
     for (options, algorithm) in [
         ("--cell 2", "grid"),
         ("--voxel 2", "grid"),
-        ("--cell 2 --keep centroid", "grid"),
-        ("-n 20 --keep first", "grid"),
-        ("-n 20 --bits 6", "morton"),
-        ("-n 20 --window 9", "npdu"),
+        ("--cell 2 --keep-point centroid", "grid"),
+        ("-n 20 --keep-point first", "grid"),
+        ("--cell 2 --min-points 2", "grid"),
     ] {
         let [implied, named] = ["", &format!("--algorithm {algorithm}")].map(|algorithm| {
             let run = format!("sample a.ply -o b.ply --json {options} {algorithm}");

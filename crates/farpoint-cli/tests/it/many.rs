@@ -130,8 +130,7 @@ fn small_files_are_kept_whole() {
     folder.write("scans/small.xyz", "0 0 1\n5 0 1\n1 0 1\n");
     folder.write("scans/one.xyz", "1 2 3\n");
     let sample = "sample scans --recursive --output-dir";
-    assert_eq!(folder.run(&format!("{sample} few -n 20")).status, 3);
-    folder.ok(&format!("{sample} thin --at-most 20"));
+    folder.ok(&format!("{sample} thin -n 20"));
     let samples = |name: &str| {
         let row = rows(&folder, "thin").into_iter().find(|row| row["output"] == name).unwrap();
         row["samples"].as_u64().unwrap()
@@ -139,14 +138,21 @@ fn small_files_are_kept_whole() {
     assert_eq!(["s1.xyz", "small.xyz", "one.xyz"].map(samples), [20, 3, 1]);
     let kept = String::from_utf8(folder.read("thin/small.xyz")).unwrap();
     assert_eq!(kept, "0 0 1\n5 0 1\n1 0 1\n");
-    for algorithm in ["random", "grid", "morton", "npdu", "fastpoint"] {
-        folder.ok(&format!(
-            "sample scans/small.xyz -o {algorithm}.xyz --at-most 20 --algorithm {algorithm}"
-        ));
-        let lines = String::from_utf8(folder.read(&format!("{algorithm}.xyz"))).unwrap();
-        assert_eq!(lines.lines().count(), 3, "{algorithm}");
+    for (k, algorithm) in ["random", "grid", "peak"].into_iter().enumerate() {
+        let small = format!("sample scans/small.xyz --algorithm {algorithm}");
+        folder.ok(&format!("{small} --output-dir of{k} --at-most 20"));
+        folder.ok(&format!("{small} scans/one.xyz --merge -o all{k}.xyz -n 20"));
+        let lines = |name: &str| folder.read(name).iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(
+            [format!("of{k}/small.xyz"), format!("all{k}.xyz")].map(|name| lines(&name)),
+            [3, 4]
+        );
+        folder.fails(&format!("{small} -o b.xyz -n 20"), &["small.xyz", "20", "3"]);
     }
-    folder.fails("sample scans/small.xyz --at-most 2 -n 2", &["--at-most", "--count"]);
+    let through_disk = "--merge -o disk.xyz -n 20 --spool s --memory 64MiB";
+    folder.ok(&format!("sample scans/small.xyz scans/one.xyz {through_disk}"));
+    assert_eq!(folder.read("disk.xyz").iter().filter(|byte| **byte == b'\n').count(), 4);
+    folder.fails("sample scans/small.xyz --at-most 2 -n 2", &["--count"]);
 }
 
 #[test]
@@ -404,7 +410,7 @@ fn a_file_that_ends_its_process_is_an_error_the_third_time() {
     assert_eq!(end(&mut child), Some(3));
     let row: Value = serde_json::from_str(&ended.take().unwrap()).unwrap();
     assert_eq!((&row["output"], &row["killed"]), (&"stuck.ply".into(), &3.into()), "{row}");
-    assert!(row["error"].as_str().unwrap().contains("--force"), "{row}");
+    assert!(row["error"].as_str().unwrap().contains("`force=True`"), "{row}");
     // It is not tried any more, and the others are as they were.
     let output = folder.run(&format!("{both} --json"));
     assert_eq!(

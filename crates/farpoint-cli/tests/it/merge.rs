@@ -42,8 +42,8 @@ fn tiles_are_sampled_as_one_cloud() {
     // By a pattern, whatever order they are given in, and with an approximate sampler.
     folder.run("sample tiles/c.ply tiles/b.ply tiles/a.ply --merge -n 400 --indices again.npy");
     assert_eq!(folder.read("again.npy"), folder.read("one.npy"));
-    folder.ok("sample all.ply --ratio 0.1 --algorithm morton --indices one.npy");
-    folder.run("sample tiles/*.ply --merge --ratio 0.1 --algorithm morton --indices merged.npy");
+    folder.ok("sample all.ply --ratio 0.1 --algorithm random --indices one.npy");
+    folder.run("sample tiles/*.ply --merge --ratio 0.1 --algorithm random --indices merged.npy");
     assert_eq!(folder.read("merged.npy"), folder.read("one.npy"));
     // Farthest first, too.
     folder.ok("order all.ply -o one.ply");
@@ -166,19 +166,20 @@ fn filters_choose_rows_that_keep_their_numbers() {
         "sample a.csv -n 1 --keep ring=1",
         &["no field 'ring'", "classification, intensity"],
     );
-    folder.fails("sample a.csv -n 1 --keep class", &["classification=2,6", "grid"]);
+    folder.fails("sample a.csv -n 1 --keep class", &["--keep", "classification=2,6"]);
     folder.fails("sample a.csv -n 1 --box 5 0 1 1", &["--box", "lower corner"]);
     folder.fails("sample a.csv -n 1 --keep class=2 --start 1", &["--start 1", "filters"]);
     folder.fails("sample a.csv -n 9 --keep class=2", &["9", "2"]);
     folder.fails("sample a.csv --ratio 1 --sorted", &["--sorted"]);
-    // The grid's own --keep still is one.
     assert_eq!(
         folder
-            .run("sample a.csv --cell 2 --algorithm grid --keep first --keep class=2,6 -o b.csv")
+            .run("sample a.csv --cell 2 --algorithm grid --keep-point first --keep class=2,6 -o b.csv")
             .status,
         0
     );
-    folder.fails("order a.csv -o b.csv --keep first", &["grid"]);
+    for command in ["order a.csv -o b.csv", "sample a.csv -n 2", "convert a.csv b.csv"] {
+        folder.fails(&format!("{command} --keep first"), &["--keep-point first"]);
+    }
     folder.run("order a.csv -o b.csv --keep class=2");
     assert_eq!(String::from_utf8(folder.read("b.csv")).unwrap().lines().count(), 3);
 }

@@ -275,7 +275,7 @@ fn invalid_options_are_refused() {
         "neighbors room.npy --radius 100 -o out.npz",
         &["room.npy: needs about", "are free"],
     );
-    assert_eq!(folder.files(), ["a.ply", "none.ply", "room.npy"]);
+    assert_eq!(folder.files(), ["a.ply", "nobody.npz", "none.ply", "room.npy"]);
 }
 
 /// A GPU's arrays are the CPU's, byte by byte; without a GPU the error gives the reason.

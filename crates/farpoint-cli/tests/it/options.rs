@@ -344,13 +344,37 @@ fn every_option_stands_under_its_heading() {
                 "--keep" | "--drop" | "--box" | "--box3" | "--polygon" => {
                     "Filters (rows keep their numbers)"
                 }
-                "--bits" | "--window" | "--npdu-order" => "Approximate samplers",
-                "--nvox" | "--gamma" | "--height" | "--team" => "Exact algorithms",
+                "--min-points" => "Approximate samplers",
                 "--start" | "--algorithm" | "--algorithms" => "Sampling",
                 _ => continue,
             };
             assert_eq!(heading, expected, "{command} {option}");
         }
+    }
+}
+
+#[test]
+fn the_short_help_has_a_line_for_each_common_option() {
+    let folder = Folder::new();
+    let options = |help: &str| {
+        let starts = |line: &&str| line.starts_with("  -") || line.starts_with("      -");
+        help.lines().filter(starts).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for command in ["sample", "order", "convert", "chamfer", "neighbors", "compare", "view", "info"]
+    {
+        let short = folder.ok(&format!("{command} -h")).text();
+        let long = folder.ok(&format!("{command} --help")).text();
+        let (common, all) = (options(&short), options(&long));
+        assert!(common.len() <= 15 && all.len() <= 45, "{command}: {} {}", common.len(), all.len());
+        assert!(common.len() < all.len(), "{command}");
+        // A line each: a name and its text, no more.
+        let lines = short.split("\nExamples:").next().unwrap().lines();
+        let deep = lines.filter(|line| line.starts_with("          ")).count();
+        assert_eq!(deep, 0, "{short}");
+        assert!(
+            common.iter().all(|line| line.chars().count() <= 100 && line.trim().contains("  ")),
+            "{short}"
+        );
     }
 }
 

@@ -39,7 +39,7 @@ fn rows_and_masks_are_those_of_the_library() {
     let grid = sampled("--ratio 0.25 --mask mask.txt --algorithm grid");
     assert!(!grid.is_empty() && grid.iter().all(|row| row % 3 == 1));
     folder.ok(
-        "sample room.ply -o mean.ply -n 50 --mask mask.txt --algorithm grid --keep centroid -q",
+        "sample room.ply -o mean.ply -n 50 --mask mask.txt --algorithm grid --keep-point centroid -q",
     );
     let output = folder.ok("sample room.ply -o few.ply -n 50 --rows rows.txt --json");
     assert_eq!((&output.json()["points"], &output.json()["samples"]), (&667.into(), &50.into()));

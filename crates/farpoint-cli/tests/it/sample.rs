@@ -28,9 +28,9 @@ fn every_algorithm_thread_count_and_level_gives_the_same() {
         "--algorithm naive --threads 3",
         "--algorithm tree",
         "--algorithm peak --threads 2 --simd portable",
-        "--algorithm radius --nvox 7",
-        "--algorithm radius --no-radius-pruning",
-        "--algorithm radius --no-point-skip --no-radius-pruning",
+        "--algorithm radius:nvox=7",
+        "--algorithm radius:radius-pruning=off",
+        "--algorithm radius:point_skip=false,radius-pruning=off",
         "--device cpu",
         "--device auto --algorithm auto",
     ] {

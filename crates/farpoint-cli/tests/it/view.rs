@@ -4,7 +4,7 @@ use crate::common::{Folder, text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use farpoint::Sampler;
-use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
+use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use serde_json::Value;
 use std::io::Read;
 
@@ -228,7 +228,7 @@ fn panes_hold_what_the_samplers_chose() {
     let all = mixed(&folder);
     let output = folder.run(
         "compare mixed.csv --ratio 10% --drop-zeros --seed 5 --view page.html --json \
-         --algorithms quick,random,npdu:morton,grid:centroid,fastpoint:fit,grid:random",
+         --algorithms tree,random,grid,grid:centroid,grid:first,grid:random",
     );
     assert_eq!(output.status, 0, "{}", output.err);
     // Without -o there is no picture beside the page.
@@ -239,14 +239,12 @@ fn panes_hold_what_the_samplers_chose() {
     let points: Vec<[f32; 3]> = used.iter().map(|&row| all[row]).collect();
     assert_eq!(sorted(page.rows()), used);
     let near = |method| ApproximateSampler::ratio(method, 0.1).sample(&points).unwrap().indices;
-    let npdu = Method::Npdu { window: None, order: Order::Morton };
-    let fit = Method::FastPoint { first: farpoint::Algorithm::Auto, estimator: Estimator::Fit };
     let chosen = [
         Some(Sampler::ratio(0.1).sample(&points).unwrap().indices),
         Some(near(Method::Random { seed: 5 })),
-        Some(near(npdu)),
+        Some(near(Method::Grid { keep: Keep::Center })),
         None,
-        Some(near(fit)),
+        Some(near(Method::Grid { keep: Keep::First })),
         Some(near(Method::Grid { keep: Keep::Random(5) })),
     ];
     let made = ApproximateSampler::ratio(Method::Grid { keep: Keep::Center }, 0.1);

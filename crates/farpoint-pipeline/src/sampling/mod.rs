@@ -38,17 +38,15 @@ pub enum Job {
 impl Job {
     /// Returns the job of a method; exact ones start at the first row that is not bad unless `start` is set.
     pub fn new(method: Method, amount: Amount, start: Option<Start>) -> Self {
-        let approximate = |method, start: Option<Start>| {
-            let job = ApproximateSampler::new(method, amount).non_finite(NonFinite::Skip);
-            start.into_iter().fold(job, ApproximateSampler::start)
-        };
+        let approximate =
+            |method| ApproximateSampler::new(method, amount).non_finite(NonFinite::Skip);
         match method {
             Method::Exact(algorithm) => {
                 let job = Sampler::new(amount).algorithm(algorithm).non_finite(NonFinite::Skip);
                 Self::Exact(start.into_iter().fold(job, Sampler::start))
             }
-            Method::Approximate(method) => Self::Approximate(approximate(method, start)),
-            Method::Centroids(method) => Self::Centroids(approximate(method, start)),
+            Method::Approximate(method) => Self::Approximate(approximate(method)),
+            Method::Centroids(method) => Self::Centroids(approximate(method)),
         }
     }
 
@@ -87,11 +85,8 @@ impl Job {
         let outcome = match self {
             Self::Exact(job) => run_exact(&job.statistics(statistics), input, place, observer)?,
             Self::Approximate(job) => {
-                let run =
-                    each_chosen!(input, all, some => approximate(&job, all, some, place, observer));
-                let outcome = run.map_err(text)?;
-                let kept = outcome.statistics.filter(|_| statistics);
-                Outcome { statistics: kept, ..outcome }
+                each_chosen!(input, all, some => approximate(&job, all, some, place, observer))
+                    .map_err(text)?
             }
             Self::Centroids(job) => {
                 each_chosen!(input, _all, some => centroids(&job, some, place, observer))
@@ -162,7 +157,7 @@ fn approximate<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         dropped: sample.dropped,
         means: None,
         details: named(&sample.details),
-        statistics: Some(figures(&sample.statistics)),
+        statistics: None,
         seconds,
     })
 }
@@ -337,13 +332,6 @@ fn figures(statistics: &Statistics) -> Vec<(String, Figure)> {
 pub fn named(details: &Details) -> Vec<(String, Value)> {
     let all = match details {
         Details::Grid { cell, cells } => vec![("cell", json!(cell)), ("cells", json!(cells))],
-        Details::Npdu { window } => vec![("window", json!(window))],
-        Details::FastPoint(coverage) => vec![
-            ("exact first samples", json!(coverage.prefix)),
-            ("found by levels", json!(coverage.found)),
-            ("spacing of levels", json!(coverage.spacing)),
-            ("radii", json!(coverage.radii)),
-        ],
         _ => Vec::new(),
     };
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// The algorithms. All return the same indices; they differ in speed and in the devices that have them.
 ///
-/// The text form is the name, with options after a colon:
+/// The text form is the name, with options after a colon; `fuse-update=off` is read as `fuse_update=false`:
 ///
 /// ```
 /// use farpoint::{Algorithm, RadiusOptions};
@@ -211,6 +211,12 @@ mod tests {
             assert_eq!(text.parse::<Algorithm>().unwrap().to_string(), text);
         }
         assert_eq!("radius:nvox=auto".parse(), Ok(Algorithm::radius()));
+        for (text, read) in [
+            ("radius:fuse-update=off,point-skip=on", "radius:fuse_update=false"),
+            ("radius:nvox=9,point-skip=off", "radius:nvox=9,point_skip=false"),
+        ] {
+            assert_eq!(text.parse::<Algorithm>(), read.parse());
+        }
     }
 
     #[test]
@@ -223,7 +229,7 @@ mod tests {
         assert!(error("radius:voxels=3").contains("it has nvox, radius_pruning"));
         assert!(error("radius:nvox").contains("write name=value"));
         assert!(error("radius:nvox=many").contains("invalid value 'many' for nvox; use a whole"));
-        assert!(error("radius:point_skip=1").contains("use true or false"));
+        assert!(error("radius:point_skip=1").contains("use on or off"));
     }
 
     #[test]

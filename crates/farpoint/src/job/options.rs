@@ -20,7 +20,7 @@ pub struct AlgorithmOption {
     pub device: Option<DeviceKind>,
 }
 
-/// The text of an option: a number, `true` or `false`, or `auto` for what farpoint chooses.
+/// The text of an option: a number, `true` or `false` (also `on` or `off`), or `auto` for what farpoint chooses.
 trait Value: Sized + PartialEq {
     fn read(text: &str) -> Option<Self>;
     fn write(&self) -> String;
@@ -28,7 +28,11 @@ trait Value: Sized + PartialEq {
 
 impl Value for bool {
     fn read(text: &str) -> Option<Self> {
-        text.parse().ok()
+        match text {
+            "true" | "on" => Some(true),
+            "false" | "off" => Some(false),
+            _ => None,
+        }
     }
     fn write(&self) -> String {
         self.to_string()
@@ -78,7 +82,7 @@ macro_rules! options {
 
             /// Sets an option by its name; an error if there is none of that name, or the text does not fit.
             pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), ParseError> {
-                match name {
+                match &*name.replace('-', "_") {
                     $( stringify!($field) => match <$type as Value>::read(text) {
                         Some(value) => self.$field = value,
                         None => return Err(wrong_value(name, text, $value)),
@@ -137,7 +141,7 @@ fn wrong_value(name: &str, text: &str, value: &str) -> ParseError {
     let expected = match value {
         "N" => "a whole number or auto",
         "X" => "a number or auto",
-        _ => "true or false",
+        _ => "on or off",
     };
     ParseError::new(format!("invalid value '{text}' for {name}; use {expected}"))
 }
