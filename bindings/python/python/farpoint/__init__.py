@@ -21,6 +21,8 @@ samplers of other papers, ``centroids`` computes means of grid cells, and
 ``quality`` measures any sample.
 """
 
+from typing import TYPE_CHECKING
+
 from ._native import CudaUnavailable, __version__
 from ._torch import import_hook
 from .approximate import (
@@ -29,7 +31,6 @@ from .approximate import (
 from .assignment import assign
 from .devices import get_num_threads, set_num_threads, warm_up
 from .files import Cloud, read, write
-from .generate import LabeledCloud, generate_labeled
 from .index import Index
 from .levels import Levels, sample_levels
 from .many_files import FileSample, sample_files
@@ -52,7 +53,6 @@ __all__ = [
     "FScore",
     "FileSample",
     "Index",
-    "LabeledCloud",
     "Levels",
     "Nearest",
     "Neighbors",
@@ -70,7 +70,6 @@ __all__ = [
     "f_score",
     "gather",
     "gather_max",
-    "generate_labeled",
     "get_num_threads",
     "interpolate",
     "inverse_distance_weights",
@@ -97,3 +96,12 @@ __all__ = [
     "within",
     "write",
 ]
+
+#: Names of earlier versions, and the folder of the repository that they are in now.
+_MOVED = {"LabeledCloud": "lab/scenes", "generate_labeled": "lab/scenes"}
+
+if not TYPE_CHECKING:  # a type checker knows the names that are there
+
+    def __getattr__(name: str) -> object:
+        moved = f": it is now in the repository's {_MOVED[name]}" if name in _MOVED else ""
+        raise AttributeError(f"module 'farpoint' has no attribute {name!r}{moved}", name=name)
