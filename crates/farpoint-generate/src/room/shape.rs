@@ -64,12 +64,13 @@ pub struct Builder {
     turn: (f64, f64),
 }
 
-impl Builder {
-    /// Returns a builder whose frame is that of the room.
-    pub fn new() -> Self {
+impl Default for Builder {
+    fn default() -> Self {
         Self { shapes: Vec::new(), origin: Vector(0.0, 0.0, 0.0), turn: (1.0, 0.0) }
     }
+}
 
+impl Builder {
     /// Moves the frame to `(x, y, z)`, turned by `angle`.
     pub fn stand(&mut self, x: f64, y: f64, z: f64, angle: f64) {
         self.origin = Vector(x, y, z);

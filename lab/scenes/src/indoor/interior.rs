@@ -106,7 +106,7 @@ impl Interior {
             Wall { corner, angle, length, holes: Vec::new(), used: Vec::new() }
         });
         Self {
-            builder: Builder::new(),
+            builder: Builder::default(),
             finishes: Vec::new(),
             blockers: Vec::new(),
             occupied: Vec::new(),
