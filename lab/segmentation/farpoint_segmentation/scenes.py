@@ -90,13 +90,13 @@ def generate_labeled(kind: Kind, count: int, *, seed: int = 0) -> LabeledCloud:
     for name, value, end in (("count", count, 2**63), ("seed", seed, 2**64)):
         if not 0 <= value < end:
             raise ValueError(f"{name} is {value}; it must be 0 or more, and less than {end}")
-    number, colored = KINDS.index(kind), kind == "indoor"
-    points = np.empty((count, 3), np.float32)
-    paint = np.empty((count, 3), np.uint8) if colored else np.empty(count, np.float32)
-    classes = np.empty(count, np.uint8)
-    arrays = (array.ctypes.data for array in (points, paint, classes))
+    number = KINDS.index(kind)
+    points, classes = np.empty((count, 3), np.float32), np.empty(count, np.uint8)
+    colors = np.empty((count, 3), np.uint8) if kind == "indoor" else None
+    intensity = np.empty(count, np.float32) if colors is None else None
+    arrays = (array.ctypes.data for array in (points, colors, intensity, classes) if array is not None)
     if _library().farpoint_scenes_generate(number, count, seed, *arrays):
         raise RuntimeError(f"no scene '{kind}': the library is of another version, or panicked")
     labels = np.where(classes == 255, -1, classes.astype(np.int64))
     names = tuple(_library().farpoint_scenes_classes(number).decode().split(","))
-    return LabeledCloud(points, labels, names, paint if colored else None, None if colored else paint)
+    return LabeledCloud(points, labels, names, colors, intensity)
