@@ -39,7 +39,7 @@ def test_public_functions_of_modules_are_names_of_the_package():
 @pytest.mark.parametrize("name", ["LabeledCloud", "generate_labeled"])
 def test_names_that_moved_say_where(name):
     assert not hasattr(farpoint, name) and name not in farpoint.__all__
-    with pytest.raises(AttributeError, match=f"no attribute '{name}': it is now in the repository's lab/scenes"):
+    with pytest.raises(AttributeError, match=f"farpoint.{name} is now in the repository's laboratory: lab/scenes"):
         getattr(farpoint, name)
     with pytest.raises(AttributeError, match="module 'farpoint' has no attribute 'sampel'$"):
         farpoint.sampel  # noqa: B018

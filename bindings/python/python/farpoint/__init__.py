@@ -97,11 +97,12 @@ __all__ = [
     "write",
 ]
 
-#: Names of earlier versions, and the folder of the repository that they are in now.
+#: Names that were here, and where they are in the repository's laboratory.
 _MOVED = {"LabeledCloud": "lab/scenes", "generate_labeled": "lab/scenes"}
 
-if not TYPE_CHECKING:  # a type checker knows the names that are there
+if not TYPE_CHECKING:  # which has to find unknown names
 
-    def __getattr__(name: str) -> object:
-        moved = f": it is now in the repository's {_MOVED[name]}" if name in _MOVED else ""
-        raise AttributeError(f"module 'farpoint' has no attribute {name!r}{moved}", name=name)
+    def __getattr__(name):
+        if name in _MOVED:
+            raise AttributeError(f"farpoint.{name} is now in the repository's laboratory: {_MOVED[name]}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
