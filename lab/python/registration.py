@@ -1,6 +1,6 @@
 """Registration of thinned LiDAR turns: small_gicp on pairs of real turns, KISS-ICP on a generated drive.
 
-    pip install small_gicp==1.0.1 kiss-icp==1.3.0
+    pip install small_gicp==1.0.1 kiss-icp==1.3.0 ./lab/segmentation
     python lab/python/registration.py DATA --counts 2048 4096 8192
 
 ``DATA`` holds the turns listed in ``TURNS`` and ``KITTI``. Both clouds of a pair are thinned to the same number of points by
@@ -36,6 +36,7 @@ from kiss_icp.kiss_icp import KissICP
 from kiss_icp.voxelization import voxel_down_sample
 
 import farpoint
+from farpoint_segmentation.scenes import generate_labeled
 
 #: Files of raw float32, and their number of columns.
 TURNS = {
@@ -154,7 +155,7 @@ def pair(name, make, counts, repetitions):
 
 def drive(turns=60):
     """Yields a turn and the pose of the laser: the nearest point of the town in each direction."""
-    town = farpoint.generate_labeled("town", 6_000_000, seed=1).points.astype(float)
+    town = generate_labeled("town", 6_000_000, seed=1).points.astype(float)
     rng = np.random.default_rng(2)
     at, heading = np.array([-30.0, 0.0, 0.0]), 0.0
     for k in range(turns):

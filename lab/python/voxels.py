@@ -1,7 +1,7 @@
 """Voxels on a GPU: ``farpoint.voxel_downsample`` beside what PyTorch users write today.
 
 ``python lab/python/voxels.py`` prints medians of CUDA events in milliseconds of means with inverse and counts, one cloud at a
-time. ``unique`` sorts packed cells by ``torch.unique``, as ``grid_cluster`` with ``scatter_mean`` and Pointcept's
+time; ``lab/segmentation`` must be installed, for its generated scenes. ``unique`` sorts packed cells by ``torch.unique``, as ``grid_cluster`` with ``scatter_mean`` and Pointcept's
 ``GridSample`` do; its means are sums in no fixed order. ``unique(dim=0)`` compares whole cells. All find the same voxels, which
 is checked. (Cells are divided by a tensor: PyTorch multiplies by the reciprocal of a number on a GPU.)
 """
@@ -11,6 +11,7 @@ import statistics
 import torch
 
 import farpoint
+from farpoint_segmentation.scenes import generate_labeled
 
 
 #: Points of a generated town, cell in meters.
@@ -58,7 +59,7 @@ def main():
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, farpoint {farpoint.__version__}\n")
     print("| cloud | voxels | farpoint | unique | unique(dim=0) |\n|---|---:|---:|---:|---:|")
     for count, size in CLOUDS:
-        points = torch.from_numpy(farpoint.generate_labeled("town", count, seed=1).points.astype("f4")).cuda()
+        points = torch.from_numpy(generate_labeled("town", count, seed=1).points.astype("f4")).cuda()
         counts = ours(points, size)[2]
         for call in (packed, rows):
             assert call(points, size)[2].sort()[0].equal(counts.sort()[0])

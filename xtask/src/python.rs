@@ -278,7 +278,9 @@ fn pytest(venv: &Venv, what: &str, args: &[PathBuf]) -> Result<Vec<String>> {
     eprintln!("pytest with {what}");
     let mut command = venv.tool("python");
     command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
-    command.env("FARPOINT_BASELINES", target_folder().join("debug/libfarpoint_baselines.so"));
+    for (variable, name) in [("FARPOINT_BASELINES", "baselines"), ("FARPOINT_SCENES", "scenes")] {
+        command.env(variable, target_folder().join(format!("debug/libfarpoint_{name}.so")));
+    }
     run_tests(command.args(["-c", "pyproject.toml"]).args(args))
 }
 
@@ -287,7 +289,7 @@ fn pytest_segmentation(venv: &Venv) -> Result<Vec<String>> {
     if let Err(error) = venv.install(&["--no-deps", "--force-reinstall", SEGMENTATION]) {
         return Ok(vec![format!("the tests of {SEGMENTATION}, which can't be built ({error:#})")]);
     }
-    // The baselines that they are compared with.
+    // The baselines that they are compared with, and the generated scenes.
     build_as_tests(&["--lib"])?;
     pytest(venv, "the segmentation networks", &[PathBuf::from(SEGMENTATION_TESTS)])
 }

@@ -4,7 +4,7 @@
 //! From the top down, each using only those below it:
 //!
 //! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `voxels`, `files`, `many_files`, `tiles`,
-//!   `generate`, `command`: the functions that Python calls.
+//!   `command`: the functions that Python calls.
 //! * `batch`, `watch`, `threads`: batches; progress and Ctrl-C; the number of threads. `shape_cache`: cache of calls.
 //! * `device`: clouds in device memory. `tensors`: PyTorch tensors. `arrays`: NumPy, DLPack, our own device memory.
 //! * `error`: errors as exceptions.
@@ -18,7 +18,6 @@ mod command;
 mod device;
 mod error;
 mod files;
-mod generate;
 mod limited;
 mod many_files;
 mod measures;
@@ -59,6 +58,5 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     many_files::add(module)?;
     limited::add(module)?;
     tiles::add(module)?;
-    generate::add(module)?;
     command::add(module)
 }

@@ -241,3 +241,18 @@ def test_clouds_in_memory_can_be_pickled(tmp_path, dtype):
     again = pickle.loads(pickle.dumps(read))
     np.testing.assert_array_equal(again.points, points)
     assert again.points.dtype == dtype
+
+
+def test_a_cloud_of_an_array(tmp_path):
+    points = np.random.default_rng(1).random((50, 3))
+    cloud = farpoint.Cloud.from_points(points[:, ::-1]).with_column("number", np.arange(50, dtype=np.int16))
+    points_before = points.copy()
+    points[:] = 0  # copied
+    farpoint.write(tmp_path / "cloud.ply", cloud)
+    again = farpoint.read(tmp_path / "cloud.ply")
+    np.testing.assert_array_equal(again.points, points_before[:, ::-1])
+    np.testing.assert_array_equal(again["number"], np.arange(50))
+    with pytest.raises(ValueError, match="shape"):
+        farpoint.Cloud.from_points(np.zeros((5, 2)))
+    with pytest.raises(TypeError, match="float32, float64"):
+        farpoint.Cloud.from_points(np.zeros((5, 3), bool))

@@ -16,7 +16,7 @@ FLOORS = [
     ["farpoint.compat"],
     ["farpoint.sampling", "farpoint.approximate", "farpoint.matching", "farpoint.neighbors", "farpoint.measures", "farpoint.files",
      "farpoint.devices", "farpoint.operators", "farpoint.index",
-     "farpoint.many_files", "farpoint.one_file", "farpoint.generate", "farpoint.levels", "farpoint.assignment",
+     "farpoint.many_files", "farpoint.one_file", "farpoint.levels", "farpoint.assignment",
      "farpoint.voxels"],
     ["farpoint._sample_arguments", "farpoint._search_arguments"],
     ["farpoint._arrays"],

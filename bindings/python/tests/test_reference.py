@@ -4,6 +4,8 @@ import importlib
 import pathlib
 import re
 
+import pytest
+
 import farpoint
 
 PAGES = pathlib.Path(__file__).parents[3] / "docs" / "site" / "reference" / "python"
@@ -25,14 +27,22 @@ def test_all_public_names_are_in_the_reference():
 def test_public_functions_of_modules_are_names_of_the_package():
     """No function is half public: what a module lists is in the package, or in the reference by its module."""
     pages = documented()
-    for module in ("sampling", "approximate", "matching", "neighbors", "operators", "index", "measures", "files", "devices",
-                   "generate"):
+    for module in ("sampling", "approximate", "matching", "neighbors", "operators", "index", "measures", "files", "devices"):
         module = importlib.import_module(f"farpoint.{module}")
         for name in module.__all__:
             if f"{module.__name__}.{name}" in pages:
                 continue
             assert getattr(farpoint, name) is getattr(module, name), name
             assert name in farpoint.__all__, name
+
+
+@pytest.mark.parametrize("name", ["LabeledCloud", "generate_labeled"])
+def test_names_that_moved_say_where(name):
+    assert not hasattr(farpoint, name) and name not in farpoint.__all__
+    with pytest.raises(AttributeError, match=f"farpoint.{name} is now in the repository's laboratory: lab/scenes"):
+        getattr(farpoint, name)
+    with pytest.raises(AttributeError, match="module 'farpoint' has no attribute 'sampel'$"):
+        farpoint.sampel  # noqa: B018
 
 
 def test_names_of_the_reference_are_there():

@@ -22,7 +22,7 @@ pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
 pub(crate) use filters::Filters;
-pub(crate) use generate::{Generate, GeneratedKind};
+pub(crate) use generate::Generate;
 pub(crate) use manual::{Completions, Man};
 pub(crate) use many::{FileSearch, Many};
 pub(crate) use neighbors::Neighbors;

@@ -15,23 +15,27 @@
 
 #![forbid(unsafe_code)]
 
-mod indoor;
-mod labeled;
 mod lidar;
 mod object;
 mod plain;
 mod random;
 mod room;
-mod setting;
 mod vector;
 
-pub use indoor::indoor;
-pub use labeled::{INDOOR_CLASSES, Labeled, Paint, TOWN_CLASSES, UNLABELED};
-pub use lidar::{Place, Turn, lidar, lidar_turn, town};
+pub use lidar::lidar;
 pub use object::object;
 pub use plain::{clusters, cube, duplicated, equal, lattice, line, sphere};
 pub use room::room;
-pub use setting::{Setting, labeled};
+
+/// What the scenes of the repository's lab/scenes are built of; not for others, and it can change at any time.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::lidar::{Scene, Sensor};
+    pub use crate::random::Random;
+    pub use crate::room::Choice;
+    pub use crate::room::shape::{Builder, Shape};
+    pub use crate::vector::Vector;
+}
 
 use std::fmt;
 use std::str::FromStr;
@@ -107,7 +111,13 @@ pub struct ParseKindError(String);
 impl fmt::Display for ParseKindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-        write!(f, "'{}' is no kind of cloud; choose one of {}", self.0, names.join(", "))
+        write!(f, "'{}' is no kind of cloud; choose one of {}", self.0, names.join(", "))?;
+        match self.0.as_str() {
+            "indoor" | "town" => {
+                f.write_str(" (scenes with classes are in the repository's lab/scenes)")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -174,7 +184,10 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
-        assert!("house".parse::<Kind>().unwrap_err().to_string().contains("room"));
+        for (name, scene) in [("house", false), ("indoor", true), ("town", true)] {
+            let error = name.parse::<Kind>().unwrap_err().to_string();
+            assert!(error.contains("room") && error.contains("lab/scenes") == scene, "{error}");
+        }
     }
 
     /// If one of these changes, every committed benchmark record and golden cloud is stale.
@@ -196,17 +209,6 @@ mod tests {
             let found = checksum(&generate(kind, 10_000, 1));
             assert_eq!(found, sum, "{kind}: {found:#018x}");
         }
-    }
-
-    /// The weights of FastPoint's estimator come from turns like this one.
-    #[test]
-    fn other_turns_have_the_same_bits_everywhere() {
-        let turn = Turn { rings: 32, place: Place::Suburb, ..Turn::default() };
-        let found = checksum(&lidar_turn(10_000, 1, &turn));
-        assert_eq!(found, 0x038d_d6d5_ed28_0570, "{found:#018x}");
-        assert_eq!(lidar_turn(500, 3, &Turn { rings: 1, ..turn.clone() }).len(), 500);
-        assert!(lidar_turn(500, 3, &Turn { reach: 0.1, ..turn }).is_empty());
-        assert_eq!(lidar_turn(500, 3, &Turn::default()), lidar(500, 3));
     }
 
     #[test]

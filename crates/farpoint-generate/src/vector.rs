@@ -4,14 +4,16 @@ use std::ops::{Add, Mul, Sub};
 
 /// A vector of space.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Vector(pub(crate) f64, pub(crate) f64, pub(crate) f64);
+pub struct Vector(pub f64, pub f64, pub f64);
 
 impl Vector {
-    pub(crate) fn dot(self, other: Self) -> f64 {
+    /// Returns the scalar product.
+    pub fn dot(self, other: Self) -> f64 {
         self.0 * other.0 + self.1 * other.1 + self.2 * other.2
     }
 
-    pub(crate) fn cross(self, other: Self) -> Self {
+    /// Returns the cross product.
+    pub fn cross(self, other: Self) -> Self {
         Self(
             self.1 * other.2 - self.2 * other.1,
             self.2 * other.0 - self.0 * other.2,
@@ -19,15 +21,18 @@ impl Vector {
         )
     }
 
-    pub(crate) fn length(self) -> f64 {
+    /// Returns the length.
+    pub fn length(self) -> f64 {
         self.dot(self).sqrt()
     }
 
-    pub(crate) fn normalized(self) -> Self {
+    /// Returns the vector of length 1 of this direction.
+    pub fn normalized(self) -> Self {
         self * (1.0 / self.length())
     }
 
-    pub(crate) fn to_f32(self) -> [f32; 3] {
+    /// Rounds the coordinates.
+    pub fn to_f32(self) -> [f32; 3] {
         [self.0 as f32, self.1 as f32, self.2 as f32]
     }
 }

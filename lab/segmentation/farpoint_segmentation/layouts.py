@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-import farpoint
-
 from .recipes import known
+from .scenes import Kind, LabeledCloud, generate_labeled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +45,7 @@ _IDS = (10, 11, 15, 18, 20, 30, 31, 32, 40, 44, 48, 49, 50, 51, 70, 71, 72, 80, 
 _THINGS = 8
 
 
-def kind_of(layout: Layout) -> Literal["indoor", "town"]:
+def kind_of(layout: Layout) -> Kind:
     """Return the kind of generated scenes with the classes of the dataset."""
     return "town" if layout == "semantickitti" else "indoor"
 
@@ -88,7 +87,7 @@ def write_scenes(
     if next(root.iterdir(), None) is not None:
         raise ValueError(f"{root}: the folder is not empty")
     for number in range(scenes):
-        made = farpoint.generate_labeled(kind_of(layout), points, seed=seed + number)
+        made = generate_labeled(kind_of(layout), points, seed=seed + number)
         _write(root, _files(layout, number, made))
         if report is not None:
             report(number + 1, scenes)
@@ -106,7 +105,7 @@ def _write(root: Path, parts: Iterable[Part]) -> None:
         unfinished.replace(path)
 
 
-def _files(layout: Layout, number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
+def _files(layout: Layout, number: int, scene: LabeledCloud) -> Iterator[Part]:
     if layout == "s3dis":
         return _text(number, scene)
     if layout == "s3dis-npy":
@@ -121,7 +120,7 @@ def _held_out(number: int) -> bool:
     return number % 6 == 0
 
 
-def _colors(scene: farpoint.LabeledCloud) -> NDArray[np.uint8]:
+def _colors(scene: LabeledCloud) -> NDArray[np.uint8]:
     assert scene.colors is not None, "only rooms are written with colors"
     return scene.colors
 
@@ -132,7 +131,7 @@ def _room(number: int) -> tuple[str, str]:
     return f"Area_{area}", f"office_{number // 6 + 1}"
 
 
-def _text(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
+def _text(number: int, scene: LabeledCloud) -> Iterator[Part]:
     """Yields a text file for each class, and one for the room."""
     area, room = _room(number)
     rows = np.concatenate([scene.points.astype(np.float64), _colors(scene)], axis=1)
@@ -145,7 +144,7 @@ def _text(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
     yield f"{area}/{room}/{room}.txt", b"".join(contents)
 
 
-def _array(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
+def _array(number: int, scene: LabeledCloud) -> Iterator[Part]:
     """Yields one array, as stored by projects that use S3DIS."""
     area, room = _room(number)
     content = io.BytesIO()
@@ -158,7 +157,7 @@ def _scene_name(number: int) -> str:
     return f"scene{number:04d}_00"
 
 
-def _meshes(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
+def _meshes(number: int, scene: LabeledCloud) -> Iterator[Part]:
     """Yields a mesh with colors and another with labels, both without faces."""
     name = _scene_name(number)
     ids = np.array([*(_NYU40[one] for one in scene.class_names), 0], "<u2")  # the last, for -1
@@ -166,7 +165,7 @@ def _meshes(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
         yield f"scans/{name}/{name}_vh_clean_2.{ending}", _mesh(scene, labels)
 
 
-def _mesh(scene: farpoint.LabeledCloud, labels: NDArray[np.uint16] | None) -> bytes:
+def _mesh(scene: LabeledCloud, labels: NDArray[np.uint16] | None) -> bytes:
     fields: list[Any] = [("points", "<f4", 3), ("colors", "u1", 3), ("alpha", "u1")]
     vertices = np.zeros(len(scene.points), fields if labels is None else [*fields, ("label", "<u2")])
     vertices["points"], vertices["colors"], vertices["alpha"] = scene.points, _colors(scene), 255
@@ -189,7 +188,7 @@ def _lists(scenes: int) -> Iterator[Part]:
         yield f"scannetv2_{split}.txt", "".join(f"{name}\n" for name in names).encode()
 
 
-def _turn(number: int, scene: farpoint.LabeledCloud) -> Iterator[Part]:
+def _turn(number: int, scene: LabeledCloud) -> Iterator[Part]:
     """Yields a SemanticKITTI scan and its labels, in sequence 08 for validation. All things of a class are one
     instance."""
     sequence, turn = ("08", number // 6) if _held_out(number) else ("00", number - number // 6 - 1)

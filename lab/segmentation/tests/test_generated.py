@@ -7,15 +7,40 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from segmentation_scenes import write_s3dis, write_scannet, write_semantickitti  # noqa: E402
 
-import farpoint  # noqa: E402
 from farpoint_segmentation import data, records  # noqa: E402
 from farpoint_segmentation.commands import main  # noqa: E402
 from farpoint_segmentation.recipes import recipe  # noqa: E402
+from farpoint_segmentation.scenes import generate_labeled  # noqa: E402
 
 
 def test_classes_are_those_of_the_data_sets():
-    assert farpoint.generate_labeled("indoor", 5).class_names == recipe("s3dis").classes
-    assert farpoint.generate_labeled("town", 5).class_names == recipe("semantickitti").classes
+    assert generate_labeled("indoor", 5).class_names == recipe("s3dis").classes
+    assert generate_labeled("town", 5).class_names == recipe("semantickitti").classes
+
+
+@pytest.mark.parametrize("kind", ["indoor", "town"])
+def test_scenes_are_arrays(kind):
+    made = generate_labeled(kind, 6_000, seed=4)
+    assert made.points.shape == (6_000, 3) and made.points.dtype == np.float32
+    assert made.labels.shape == (6_000,) and made.labels.dtype == np.int64
+    assert made.labels.min() == (0 if kind == "indoor" else -1) and made.labels.max() < len(made.class_names)
+    colors, intensity = made.colors, made.intensity
+    if kind == "indoor":
+        assert colors.shape == (6_000, 3) and colors.dtype == np.uint8 and intensity is None
+    else:
+        assert intensity.shape == (6_000,) and intensity.dtype == np.float32 and colors is None
+        assert 0 <= intensity.min() < intensity.max() < 1
+    np.testing.assert_array_equal(generate_labeled(kind, 6_000, seed=4).points, made.points)
+    assert not np.array_equal(generate_labeled(kind, 6_000).points, made.points)
+
+
+@pytest.mark.parametrize("kind, count, seed, text", [
+    ("house", 5, 0, "unknown kind of scene 'house'; choose indoor or town"),
+    ("town", -1, 0, "count is -1"), ("town", 5, -1, "seed is -1"), ("indoor", 5, 2**64, "seed is 18446744073709551616"),
+])
+def test_what_is_no_scene(kind, count, seed, text):
+    with pytest.raises(ValueError, match=text):
+        generate_labeled(kind, count, seed=seed)
 
 
 @pytest.mark.parametrize("name", ["s3dis", "scannet", "semantickitti"])

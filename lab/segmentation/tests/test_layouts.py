@@ -14,6 +14,7 @@ from farpoint_segmentation.commands import main  # noqa: E402
 from farpoint_segmentation.data import open_data  # noqa: E402
 from farpoint_segmentation.layouts import write_scenes  # noqa: E402
 from farpoint_segmentation.recipes import recipe  # noqa: E402
+from farpoint_segmentation.scenes import generate_labeled  # noqa: E402
 
 POINTS, SEED = 6_000, 20
 
@@ -29,7 +30,7 @@ def names(folder):
 
 
 def generated(layout, seed):
-    return farpoint.generate_labeled("town" if layout == "semantickitti" else "indoor", POINTS, seed=seed)
+    return generate_labeled("town" if layout == "semantickitti" else "indoor", POINTS, seed=seed)
 
 
 def scenes(folder, numbers):
@@ -45,7 +46,7 @@ def test_text_rooms(tmp_path, order):
     numbers = recipe("s3dis", order)
     names = recipe("s3dis").classes
     for scene, seed in scenes(written(tmp_path, "s3dis"), numbers):
-        made = farpoint.generate_labeled("indoor", POINTS, seed=seed)
+        made = generate_labeled("indoor", POINTS, seed=seed)
         # Files of classes in the order of their names.
         rows = np.concatenate([
             np.flatnonzero(made.labels == names.index(name)) for name in sorted(names)
@@ -58,7 +59,7 @@ def test_text_rooms(tmp_path, order):
 
 def test_arrays_of_rooms(tmp_path):
     for scene, seed in scenes(written(tmp_path, "s3dis-npy"), recipe("s3dis", "chair-first")):
-        made = farpoint.generate_labeled("indoor", POINTS, seed=seed)
+        made = generate_labeled("indoor", POINTS, seed=seed)
         np.testing.assert_array_equal(scene.points, made.points)
         np.testing.assert_array_equal(scene.colors, made.colors)
         np.testing.assert_array_equal(scene.labels, made.labels)
@@ -70,7 +71,7 @@ def test_scenes_of_scannet(tmp_path):
     same |= {"bookcase": "bookshelf", "clutter": "other furniture"}
     names = recipe("s3dis").classes
     for scene, seed in scenes(written(tmp_path, "scannet"), numbers):
-        made = farpoint.generate_labeled("indoor", POINTS, seed=seed)
+        made = generate_labeled("indoor", POINTS, seed=seed)
         np.testing.assert_array_equal(scene.points, made.points)
         np.testing.assert_array_equal(scene.colors, made.colors)
         expected = [
@@ -81,7 +82,7 @@ def test_scenes_of_scannet(tmp_path):
 
 def test_turns(tmp_path):
     for scene, seed in scenes(written(tmp_path, "semantickitti"), recipe("semantickitti")):
-        made = farpoint.generate_labeled("town", POINTS, seed=seed)
+        made = generate_labeled("town", POINTS, seed=seed)
         np.testing.assert_array_equal(scene.points, made.points)
         np.testing.assert_array_equal(scene.intensity, made.intensity)
         np.testing.assert_array_equal(scene.labels, made.labels)

@@ -21,6 +21,8 @@ samplers of other papers, ``centroids`` computes means of grid cells, and
 ``quality`` measures any sample.
 """
 
+from typing import TYPE_CHECKING
+
 from ._native import CudaUnavailable, __version__
 from ._torch import import_hook
 from .approximate import (
@@ -29,7 +31,6 @@ from .approximate import (
 from .assignment import assign
 from .devices import get_num_threads, set_num_threads, warm_up
 from .files import Cloud, read, write
-from .generate import LabeledCloud, generate_labeled
 from .index import Index
 from .levels import Levels, sample_levels
 from .many_files import FileSample, sample_files
@@ -52,7 +53,6 @@ __all__ = [
     "FScore",
     "FileSample",
     "Index",
-    "LabeledCloud",
     "Levels",
     "Nearest",
     "Neighbors",
@@ -70,7 +70,6 @@ __all__ = [
     "f_score",
     "gather",
     "gather_max",
-    "generate_labeled",
     "get_num_threads",
     "interpolate",
     "inverse_distance_weights",
@@ -97,3 +96,13 @@ __all__ = [
     "within",
     "write",
 ]
+
+#: Names that were here, and where they are in the repository's laboratory.
+_MOVED = {"LabeledCloud": "lab/scenes", "generate_labeled": "lab/scenes"}
+
+if not TYPE_CHECKING:  # which has to find unknown names
+
+    def __getattr__(name):
+        if name in _MOVED:
+            raise AttributeError(f"farpoint.{name} is now in the repository's laboratory: {_MOVED[name]}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,7 +24,7 @@ __all__ = [
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
     "values_scatter_max", "values_scatter_mean", "values_scatter_mode", "voxels", "CudaVoxels",
-    "generate_labelled", "labelled_classes", "run_command", "ShapeCache", "read_tensors_by", "set_num_threads", "get_num_threads",
+    "run_command", "ShapeCache", "read_tensors_by", "set_num_threads", "get_num_threads",
 ]
 
 __version__: str
@@ -496,8 +496,6 @@ def values_weights_backward(
 def search(
     x: Clouds, y: Clouds, request: Neighborhood
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
-def generate_labelled(kind: str, points: int, seed: int) -> dict[str, NDArray[Any]]: ...
-def labelled_classes(kind: str) -> list[str]: ...
 def run_command(program: list[str], arguments: list[str]) -> int: ...
 
 @final

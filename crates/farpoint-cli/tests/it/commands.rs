@@ -66,6 +66,16 @@ fn generate_makes_every_kind_in_every_format() {
 }
 
 #[test]
+fn generate_says_where_scenes_with_classes_are() {
+    let folder = Folder::new();
+    for kind in ["indoor", "town"] {
+        folder.fails(&format!("generate {kind} -n 5 -o a.ply"), &[kind, "room", "lab/scenes"]);
+    }
+    folder.fails("generate room -n 5 --labels -o a.ply", &["--labels"]);
+    assert!(folder.files().is_empty());
+}
+
+#[test]
 fn demo_writes_a_cloud_and_a_picture() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("made")).unwrap();

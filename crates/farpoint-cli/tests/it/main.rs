@@ -13,7 +13,6 @@ mod errors;
 mod foreign;
 mod grid;
 mod hints;
-mod labels;
 mod large;
 mod many;
 mod memory;

@@ -1,8 +1,5 @@
 //! Scene around the sensor, and its intersection with rays.
 
-use super::plan::Plan;
-use super::surface::{Hit, Surface};
-use crate::labeled::UNLABELED;
 use crate::random::Random;
 use crate::vector::Vector;
 use libm::{atan2, cos, sin};
@@ -21,83 +18,25 @@ enum Solid {
     Ball { center: Vector, radius: f64 },
 }
 
-/// Surface of places without classes.
-const PLAIN: Surface = Surface { class: UNLABELED, reflectance: 0.3 };
-
 /// A solid and the azimuths at which rays can meet it.
-struct Thing {
+struct Thing<S> {
     solid: Solid,
-    surface: Surface,
+    surface: S,
     azimuth: f64,
     half_width: f64,
 }
 
-/// The ground, a plane through the sensor's foot.
-#[derive(Clone, Copy)]
-pub(super) struct Ground {
-    /// Rise along x and y.
-    pub(super) slope: (f64, f64),
-    /// Height of the grass that rays end in, 0 for asphalt.
-    pub(super) rough: f64,
-}
-
-impl Ground {
-    /// Returns the position on the ground with these two coordinates.
-    pub(super) fn under(self, x: f64, y: f64) -> Vector {
-        Vector(x, y, self.slope.0 * x + self.slope.1 * y)
-    }
-
-    /// Returns the range at which a ray from above the sensor's foot ends; infinite if nowhere.
-    fn range(self, from: Vector, along: Vector, random: &mut Random) -> f64 {
-        let fall = self.slope.0 * along.0 + self.slope.1 * along.1 - along.2;
-        if fall <= 0.0 {
-            return f64::INFINITY;
-        }
-        let grass = if self.rough > 0.0 { self.rough * random.unit() } else { 0.0 };
-        (from.2 - grass) / fall
-    }
-}
-
-/// The place around the sensor.
-pub(super) struct Scene {
-    things: Vec<Thing>,
-    pub(super) ground: Ground,
-    /// Ground plan, in a place with classes.
-    plan: Option<Plan>,
+/// The things around the sensor, each with a surface.
+pub struct Scene<S> {
+    things: Vec<Thing<S>>,
     /// Surface of the solids added next.
-    surface: Surface,
+    pub surface: S,
 }
 
-impl Scene {
-    /// Returns an empty scene on bare ground.
-    pub(super) fn on(ground: Ground) -> Self {
-        Self { things: Vec::new(), ground, plan: None, surface: PLAIN }
-    }
-
-    /// Returns an empty scene on level ground by a plan.
-    pub(super) fn planned(plan: Plan) -> Self {
-        let ground = Ground { slope: (0.0, 0.0), rough: 0.0 };
-        Self { plan: Some(plan), ..Self::on(ground) }
-    }
-
-    /// Returns the position of a street that crosses the main street of a plan, and its half width.
-    pub(super) fn crossing(&self) -> Option<(f64, f64)> {
-        self.plan.as_ref().and_then(|plan| plan.crossing)
-    }
-
-    /// Returns the width of the strip for parked cars on the right (-1) or left (1), 0 for none.
-    pub(super) fn strip(&self, side: f64) -> f64 {
-        self.plan.as_ref().map_or(0.0, |plan| plan.parking[usize::from(side > 0.0)])
-    }
-
-    /// Sets the surface of the solids added next.
-    pub(super) fn made_of(&mut self, surface: Surface) {
-        self.surface = surface;
-    }
-
+impl Scene<()> {
     /// Returns a straight street.
     pub(super) fn street(random: &mut Random) -> Self {
-        let mut scene = Self::on(Ground { slope: (0.0, 0.0), rough: 0.0 });
+        let mut scene = Self::new(());
         for side in [-1.0, 1.0] {
             scene.houses(side, random);
             scene.parked(side, random);
@@ -150,28 +89,39 @@ impl Scene {
             }
         }
     }
+}
 
-    /// Adds a car without wheels, for places without classes.
-    pub(super) fn plain_car(&mut self, at: Vector, turn: f64) {
+impl<S: Copy> Scene<S> {
+    /// Returns an empty scene.
+    pub fn new(surface: S) -> Self {
+        Self { things: Vec::new(), surface }
+    }
+
+    /// Adds a car without wheels.
+    pub fn plain_car(&mut self, at: Vector, turn: f64) {
         self.block(at, (2.15, 0.88), turn, 0.85);
         self.block(at - Vector(0.25, 0.0, 0.0), (1.15, 0.78), turn, 1.47);
     }
 
-    pub(super) fn block(&mut self, base: Vector, half: (f64, f64), turn: f64, height: f64) {
+    /// Adds a box turned about the vertical: center of its base, and half size on the ground.
+    pub fn block(&mut self, base: Vector, half: (f64, f64), turn: f64, height: f64) {
         let reach = (half.0 * half.0 + half.1 * half.1).sqrt();
         let turn = (cos(turn), sin(turn));
         self.add(base, reach, Solid::Block { base, half, turn, height });
     }
 
-    pub(super) fn pole(&mut self, base: Vector, radius: f64, height: f64) {
+    /// Adds an upright cylinder.
+    pub fn pole(&mut self, base: Vector, radius: f64, height: f64) {
         self.add(base, radius, Solid::Pole { base, radius, height });
     }
 
-    pub(super) fn crown(&mut self, center: Vector, radius: f64) {
+    /// Adds foliage: a ball that rays end inside of.
+    pub fn crown(&mut self, center: Vector, radius: f64) {
         self.add(center, radius, Solid::Crown { center, radius });
     }
 
-    pub(super) fn ball(&mut self, center: Vector, radius: f64) {
+    /// Adds a ball that ends every ray.
+    pub fn ball(&mut self, center: Vector, radius: f64) {
         self.add(center, radius, Solid::Ball { center, radius });
     }
 
@@ -193,23 +143,18 @@ impl Scene {
         }));
     }
 
-    /// Returns the hit of a ray among the things `near` and the ground.
+    /// Returns range and surface of the nearest hit of a ray: one of the things `near`, or else the ground's.
     pub(super) fn hit(
         &self,
         near: &[usize],
-        from: Vector,
-        along: Vector,
+        ground: (f64, S),
+        [from, along]: [Vector; 2],
         random: &mut Random,
-    ) -> Hit {
-        let ground = match &self.plan {
-            Some(plan) => plan.hit(from, along, random),
-            None => Hit { range: self.ground.range(from, along, random), surface: PLAIN },
-        };
+    ) -> (f64, S) {
         near.iter().fold(ground, |nearest, &k| {
             let thing = &self.things[k];
-            let range = thing.solid.range(from, along, nearest.range, random);
-            let nearer = range < nearest.range;
-            if nearer { Hit { range, surface: thing.surface } } else { nearest }
+            let range = thing.solid.range(from, along, nearest.0, random);
+            if range < nearest.0 { (range, thing.surface) } else { nearest }
         })
     }
 }

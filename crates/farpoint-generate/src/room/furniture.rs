@@ -10,7 +10,7 @@ const SIZE: V = V(10.0, 8.0, 3.0);
 
 /// Builds the room; the seed moves chairs, books and leaves.
 pub(super) fn room(random: &mut Random) -> Builder {
-    let mut b = Builder::new();
+    let mut b = Builder::default();
     walls(&mut b);
     conference(&mut b, random);
     shelves(&mut b, random);

@@ -42,13 +42,14 @@ fn density(point: Vector) -> f64 {
 }
 
 /// Draws numbers with given weights in constant time (the alias method of Vose).
-pub(crate) struct Choice {
+pub struct Choice {
     /// Share of each column, and the item of the rest of the column.
     columns: Vec<(f64, usize)>,
 }
 
 impl Choice {
-    pub(crate) fn new(weights: impl Iterator<Item = f64>) -> Self {
+    /// Weighs the numbers from 0 on.
+    pub fn new(weights: impl Iterator<Item = f64>) -> Self {
         let weights: Vec<f64> = weights.collect();
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut columns: Vec<_> =
@@ -67,8 +68,9 @@ impl Choice {
         Self { columns }
     }
 
+    /// Draws a number.
     #[inline]
-    pub(crate) fn draw(&self, random: &mut Random) -> usize {
+    pub fn draw(&self, random: &mut Random) -> usize {
         let k = random.below(self.columns.len());
         let (share, other) = self.columns[k];
         if random.unit() < share { k } else { other }

@@ -6,7 +6,8 @@ use libm::{cos, sin};
 use std::f64::consts::{PI, TAU};
 
 /// A piece of surface.
-pub(crate) enum Shape {
+#[allow(missing_docs, reason = "the variants say what their fields are")]
+pub enum Shape {
     /// A parallelogram `origin + s*u + t*v` for s, t in 0..1, less the holes
     /// `[s_low, s_high, t_low, t_high]`.
     Patch { origin: Vector, u: Vector, v: Vector, holes: Vec<[f64; 4]> },
@@ -20,7 +21,7 @@ pub(crate) enum Shape {
 
 impl Shape {
     /// Returns the area, holes included; for a ball that of the wrapping sphere.
-    pub(crate) fn area(&self) -> f64 {
+    pub fn area(&self) -> f64 {
         match self {
             Self::Patch { u, v, .. } => u.cross(*v).length(),
             Self::Side { radius, height, .. } => PI * (radius[0] + radius[1]) * height,
@@ -31,7 +32,7 @@ impl Shape {
 
     /// Returns a random point of the shape, `None` in a hole.
     #[inline]
-    pub(crate) fn point(&self, random: &mut Random) -> Option<Vector> {
+    pub fn point(&self, random: &mut Random) -> Option<Vector> {
         match self {
             Self::Patch { origin, u, v, holes } => {
                 let (s, t) = (random.unit(), random.unit());
@@ -56,25 +57,28 @@ impl Shape {
 }
 
 /// Shapes placed in a frame: an origin and a turn about the vertical.
-pub(crate) struct Builder {
-    pub(crate) shapes: Vec<Shape>,
+pub struct Builder {
+    /// The shapes so far.
+    pub shapes: Vec<Shape>,
     origin: Vector,
     turn: (f64, f64),
 }
 
-impl Builder {
-    pub(crate) fn new() -> Self {
+impl Default for Builder {
+    fn default() -> Self {
         Self { shapes: Vec::new(), origin: Vector(0.0, 0.0, 0.0), turn: (1.0, 0.0) }
     }
+}
 
+impl Builder {
     /// Moves the frame to `(x, y, z)`, turned by `angle`.
-    pub(crate) fn stand(&mut self, x: f64, y: f64, z: f64, angle: f64) {
+    pub fn stand(&mut self, x: f64, y: f64, z: f64, angle: f64) {
         self.origin = Vector(x, y, z);
         self.turn = (cos(angle), sin(angle));
     }
 
     /// Returns the frame: its origin, cosine and sine of its turn.
-    pub(crate) fn frame(&self) -> (Vector, (f64, f64)) {
+    pub fn frame(&self) -> (Vector, (f64, f64)) {
         (self.origin, self.turn)
     }
 
@@ -88,13 +92,13 @@ impl Builder {
     }
 
     /// Adds a parallelogram with holes.
-    pub(crate) fn patch(&mut self, origin: Vector, u: Vector, v: Vector, holes: &[[f64; 4]]) {
+    pub fn patch(&mut self, origin: Vector, u: Vector, v: Vector, holes: &[[f64; 4]]) {
         let (origin, u, v) = (self.placed(origin), self.turned(u), self.turned(v));
         self.shapes.push(Shape::Patch { origin, u, v, holes: holes.to_vec() });
     }
 
     /// Adds all six faces of a box from `low`, of this size.
-    pub(crate) fn block(&mut self, low: Vector, size: Vector) {
+    pub fn block(&mut self, low: Vector, size: Vector) {
         let (x, y, z) =
             (Vector(size.0, 0.0, 0.0), Vector(0.0, size.1, 0.0), Vector(0.0, 0.0, size.2));
         for (u, v, w) in [(x, y, z), (y, z, x), (z, x, y)] {
@@ -104,37 +108,37 @@ impl Builder {
     }
 
     /// Adds a box about the frame's axis: center of its base, and size.
-    pub(crate) fn centered(&mut self, base: Vector, size: Vector) {
+    pub fn centered(&mut self, base: Vector, size: Vector) {
         self.block(base - Vector(size.0 / 2.0, size.1 / 2.0, 0.0), size);
     }
 
     /// Adds an upright cylinder with both ends.
-    pub(crate) fn cylinder(&mut self, low: Vector, radius: f64, height: f64) {
+    pub fn cylinder(&mut self, low: Vector, radius: f64, height: f64) {
         self.cone(low, [radius, radius], height);
         self.disc(low, radius);
         self.disc(low + Vector(0.0, 0.0, height), radius);
     }
 
     /// Adds the side of an upright cone.
-    pub(crate) fn cone(&mut self, low: Vector, radius: [f64; 2], height: f64) {
+    pub fn cone(&mut self, low: Vector, radius: [f64; 2], height: f64) {
         let low = self.placed(low);
         self.shapes.push(Shape::Side { low, radius, height });
     }
 
     /// Adds a level disc.
-    pub(crate) fn disc(&mut self, center: Vector, radius: f64) {
+    pub fn disc(&mut self, center: Vector, radius: f64) {
         let center = self.placed(center);
         self.shapes.push(Shape::Disc { center, radius });
     }
 
     /// Adds an ellipsoid about a vertical axis.
-    pub(crate) fn ball(&mut self, center: Vector, radius: f64, half: f64) {
+    pub fn ball(&mut self, center: Vector, radius: f64, half: f64) {
         let center = self.placed(center);
         self.shapes.push(Shape::Ball { center, radius, half });
     }
 
     /// Adds a vase: cones stacked along a waved profile.
-    pub(crate) fn vase(&mut self, low: Vector, radius: f64, height: f64) {
+    pub fn vase(&mut self, low: Vector, radius: f64, height: f64) {
         let profile = |k: usize| radius * (0.75 + 0.4 * sin(k as f64 / 24.0 * TAU * 0.8));
         for k in 0..24 {
             let step = height / 24.0;

@@ -2,7 +2,8 @@
 
 use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use farpoint::backend::SplitMix64;
-use farpoint_generate::{Kind, Place, Turn, generate, lidar_turn};
+use farpoint_generate::{Kind, generate};
+use farpoint_scenes::{Sensor, suburb};
 use std::collections::BTreeMap;
 
 /// Returns a cloud whose kind, size and shape depend on the seed.
@@ -32,18 +33,17 @@ fn plain(kind: Kind, seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
 fn turn(seed: u64, random: &mut SplitMix64) -> Vec<[f32; 3]> {
     let rings = [16, 32, 32, 40, 64, 64, 64, 128][random.below(8) as usize];
     let mut between = |low: f64, high: f64| low + (high - low) * random.unit();
-    let turn = Turn {
+    let sensor = Sensor {
         rings,
         elevation: [between(2.0, 15.0), between(-16.0, -30.0)],
         height: between(0.7, 2.2),
         reach: between(20.0, 140.0),
         noise: between(0.003, 0.03),
         lost: between(0.1, 0.7),
-        place: Place::Suburb,
     };
     let columns = between(400.0, 2200.0);
     let points = (0.85 * columns * rings as f64) as usize;
-    lidar_turn(points.min(130_000), seed, &turn)
+    suburb(points.min(130_000), seed, &sensor)
 }
 
 /// Returns the view of a depth camera: the nearest point in each pixel, moved to the middle

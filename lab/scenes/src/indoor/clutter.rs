@@ -2,8 +2,7 @@
 
 use super::interior::{Finish, Interior};
 use super::materials::{METALS, class, finish};
-use crate::random::Random;
-use crate::vector::Vector as V;
+use farpoint_generate::parts::{Random, Vector as V};
 use std::f64::consts::TAU;
 
 const THINGS: [[u8; 3]; 9] = [

@@ -1,8 +1,7 @@
 //! Ground plan of a town: roads at level 0, all else a kerb higher.
 
-use super::surface::{Hit, Surface, class};
-use crate::random::Random;
-use crate::vector::Vector;
+use super::surface::{Surface, class};
+use farpoint_generate::parts::{Random, Vector};
 
 /// Height of the kerbs.
 pub(super) const KERB: f64 = 0.12;
@@ -66,10 +65,10 @@ impl Plan {
         main >= 0.0 && self.before_crossing(x) >= 0.0 && !strip
     }
 
-    /// Returns the hit of a ray from above with the ground.
-    pub(super) fn hit(&self, from: Vector, along: Vector, random: &mut Random) -> Hit {
+    /// Returns range and surface of the hit of a ray from above with the ground.
+    pub(super) fn hit(&self, [from, along]: [Vector; 2], random: &mut Random) -> (f64, Surface) {
         if along.2 >= 0.0 {
-            return Hit { range: f64::INFINITY, surface: self.surface(class::TERRAIN, 0.0, 0.0) };
+            return (f64::INFINITY, self.surface(class::TERRAIN, 0.0, 0.0));
         }
         let place = |range: f64| (from.0 + along.0 * range, from.1 + along.1 * range);
         let high = (KERB - from.2) / along.2;
@@ -78,16 +77,15 @@ impl Plan {
             let class = self.class(x, y);
             let grass = if class == class::TERRAIN { self.grass * random.unit() } else { 0.0 };
             let range = (KERB + grass - from.2) / along.2;
-            return Hit { range, surface: self.surface(class, x, y) };
+            return (range, self.surface(class, x, y));
         }
         let low = -from.2 / along.2;
         let (x, y) = place(low);
         if self.is_raised(x, y) {
             // The face of the kerb.
-            let surface = self.surface(class::SIDEWALK, x, y);
-            return Hit { range: 0.5 * (high + low), surface };
+            return (0.5 * (high + low), self.surface(class::SIDEWALK, x, y));
         }
-        Hit { range: low, surface: self.surface(self.class(x, y), x, y) }
+        (low, self.surface(self.class(x, y), x, y))
     }
 
     fn surface(&self, class: u8, x: f64, y: f64) -> Surface {

@@ -2,8 +2,7 @@
 
 use super::interior::Interior;
 use super::{clutter, furniture, shell, walls};
-use crate::random::Random;
-use crate::vector::Vector as V;
+use farpoint_generate::parts::{Random, Vector as V};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Use {

@@ -1,8 +1,6 @@
 //! A room under construction: surfaces with their classes and colors, occlusion, and occupied places.
 
-use crate::random::Random;
-use crate::room::shape::{Builder, Shape};
-use crate::vector::Vector;
+use farpoint_generate::parts::{Builder, Random, Shape, Vector};
 use std::f64::consts::FRAC_PI_2;
 
 /// Red, green and blue, 0 to 255.
@@ -108,7 +106,7 @@ impl Interior {
             Wall { corner, angle, length, holes: Vec::new(), used: Vec::new() }
         });
         Self {
-            builder: Builder::new(),
+            builder: Builder::default(),
             finishes: Vec::new(),
             blockers: Vec::new(),
             occupied: Vec::new(),

@@ -2,8 +2,7 @@
 
 use super::interior::Interior;
 use super::materials::{class, finish};
-use crate::random::Random;
-use crate::vector::Vector as V;
+use farpoint_generate::parts::{Random, Vector as V};
 
 const PALE: [[u8; 3]; 5] =
     [[226, 222, 212], [206, 204, 198], [214, 206, 182], [190, 198, 204], [168, 160, 148]];

@@ -3,8 +3,7 @@
 use super::clutter;
 use super::interior::{Finish, Interior};
 use super::materials::{FABRICS, METALS, WOODS, class, finish, one_of};
-use crate::random::Random;
-use crate::vector::Vector as V;
+use farpoint_generate::parts::{Random, Vector as V};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// Finishes shared by most pieces of a room.
@@ -78,7 +77,7 @@ fn chair(room: &mut Interior, sets: &Sets, x: f64, y: f64, angle: f64) {
     }
 }
 
-fn legs(b: &mut crate::room::shape::Builder, half: (f64, f64), radius: f64, height: f64) {
+fn legs(b: &mut farpoint_generate::parts::Builder, half: (f64, f64), radius: f64, height: f64) {
     for (x, y) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)] {
         b.cylinder(V(x * half.0, y * half.1, 0.0), radius, height);
     }

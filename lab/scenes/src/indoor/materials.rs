@@ -1,9 +1,9 @@
 //! Classes and colors of the things in a room.
 
 use super::interior::Finish;
-use crate::random::Random;
+use farpoint_generate::parts::Random;
 
-/// Numbers of the classes, in the order of `INDOOR_CLASSES`.
+/// Numbers of the classes, in the order of `Setting::Indoor`.
 pub(super) mod class {
     pub(in super::super) const CEILING: u8 = 0;
     pub(in super::super) const FLOOR: u8 = 1;

@@ -8,18 +8,15 @@ mod plan;
 mod shell;
 mod walls;
 
-use crate::labeled::{Labeled, Paint};
-use crate::random::Random;
-use crate::room::Choice;
-use crate::room::shape::Shape;
-use crate::vector::Vector;
+use crate::{Labeled, Paint};
+use farpoint_generate::parts::{Choice, Random, Shape, Vector};
 use interior::Interior;
 
 /// Standard deviation of the scanner's noise on each axis, in meters.
 const NOISE: f64 = 0.002;
 
 /// Generates a scan of a room with sides of 3 to 12 m, or of a corridor of up to 12 m, with a color and a class of
-/// [`INDOOR_CLASSES`](crate::INDOOR_CLASSES) for every point.
+/// [`Setting::Indoor`](crate::Setting::Indoor) for every point.
 ///
 /// The seed decides the size, the furniture and its materials. Denser near the two to four
 /// scanner positions, without surfaces that none of them sees; rows in random order, a corner of the floor is the

@@ -1,10 +1,9 @@
 //! A town: a main street, perhaps a crossing, lots with houses and gardens along both sides.
 
 use super::plan::{Area, KERB, Plan};
-use super::scene::Scene;
-use super::surface::{class, surface};
-use crate::random::Random;
-use crate::vector::Vector as V;
+use super::surface::{Surface, class, surface};
+use crate::{Labeled, Paint, UNLABELED};
+use farpoint_generate::parts::{Random, Scene, Sensor, Vector as V};
 
 /// Lots begin no farther away than this along the street.
 const AWAY: f64 = 90.0;
@@ -26,9 +25,38 @@ impl Side {
     }
 }
 
-impl Scene {
+/// Generates one revolution of the LiDAR of [`farpoint_generate::lidar`] in a town, with an intensity in `0.0..1.0` and a
+/// class of [`Setting::Town`](crate::Setting::Town) for every point: roads with parking, sidewalks, houses, fences,
+/// trees, poles and signs, parked and moving vehicles, two-wheelers and people.
+///
+/// Intensities are those of the materials, with noise. 1 to 5 % of the points are
+/// [`UNLABELED`]: bins and benches, and points here and there.
+pub fn town(n: usize, seed: u64) -> Labeled {
+    let Town { things, plan } = Town::new(&mut Random::new(seed, 7));
+    let ground = |ray: [V; 2], random: &mut Random| plan.hit(ray, random);
+    let echoes = Sensor::default().echoes(n, seed, &things, ground);
+    let mut random = Random::new(seed, 11);
+    let unknown = random.between(0.012, 0.03);
+    let mut intensity = Vec::with_capacity(n);
+    let mut classes = Vec::with_capacity(n);
+    for (_, Surface { class, reflectance }) in &echoes {
+        let light = reflectance * random.between(0.75, 1.0) + 0.012 * random.normal();
+        intensity.push(light.clamp(0.0, 0.99) as f32);
+        classes.push(if random.unit() < unknown { UNLABELED } else { *class });
+    }
+    let points = echoes.into_iter().map(|(point, _)| point).collect();
+    Labeled { points, paint: Paint::Intensity(intensity), classes }
+}
+
+/// A town: its ground, and what stands on it.
+pub(super) struct Town {
+    pub(super) things: Scene<Surface>,
+    pub(super) plan: Plan,
+}
+
+impl Town {
     /// Returns a town whose main street the sensor stands on.
-    pub(super) fn town(random: &mut Random) -> Self {
+    fn new(random: &mut Random) -> Self {
         let mut plan = streets(random);
         let sides = [-1.0, 1.0].map(|sign: f64| {
             let strip = plan.parking[usize::from(sign > 0.0)];
@@ -36,15 +64,21 @@ impl Scene {
             Side { sign, kerb, edge: kerb + sign * (strip + plan.walk) }
         });
         let lots = sides.map(|side| lots(&mut plan, side, random));
-        let mut scene = Self::planned(plan);
+        let bare = Surface { class: UNLABELED, reflectance: 0.3 };
+        let mut town = Self { things: Scene::new(bare), plan };
         for (side, lots) in sides.into_iter().zip(&lots) {
             for lot in lots {
-                scene.lot(side, lot, random);
+                town.lot(side, lot, random);
             }
-            scene.street_furniture(side, random);
+            town.street_furniture(side, random);
         }
-        scene.traffic(sides, random);
-        scene
+        town.traffic(sides, random);
+        town
+    }
+
+    /// Sets the surface of the solids added next.
+    pub(super) fn made_of(&mut self, surface: Surface) {
+        self.things.surface = surface;
     }
 
     fn lot(&mut self, side: Side, lot: &Lot, random: &mut Random) {
@@ -64,7 +98,7 @@ impl Scene {
                 self.made_of(surface(class::VEGETATION, 0.45, random));
                 let mut x = -wide;
                 while x < wide {
-                    self.crown(at + V(x, 0.0, 0.4 * tall), random.between(0.4, 0.6) * tall);
+                    self.things.crown(at + V(x, 0.0, 0.4 * tall), random.between(0.4, 0.6) * tall);
                     x += 0.6 * tall;
                 }
             }
@@ -75,7 +109,7 @@ impl Scene {
         if random.below(2) == 0 {
             self.made_of(surface(class::FENCE, 0.35, random));
             let deep = 0.5 * lot.garden;
-            self.block(side.beyond(to, deep), (0.06, deep), 0.0, random.between(0.8, 1.8));
+            self.things.block(side.beyond(to, deep), (0.06, deep), 0.0, random.between(0.8, 1.8));
         }
     }
 
@@ -91,7 +125,7 @@ impl Scene {
             let (x, radius) = (random.between(lot.from, lot.to), random.between(0.4, 1.7));
             self.made_of(surface(class::VEGETATION, 0.45, random));
             let at = side.beyond(x, radius.min(0.7 * deep) + random.between(0.0, deep));
-            self.crown(at + V(0.0, 0.0, 0.6 * radius), radius);
+            self.things.crown(at + V(0.0, 0.0, 0.6 * radius), radius);
         }
     }
 
@@ -99,15 +133,15 @@ impl Scene {
     fn fence(&mut self, at: V, half: f64, tall: f64, random: &mut Random) {
         self.made_of(surface(class::FENCE, 0.35, random));
         if random.below(2) == 0 {
-            return self.block(at, (half, 0.05), 0.0, tall);
+            return self.things.block(at, (half, 0.05), 0.0, tall);
         }
         for part in [0.2, 0.55, 0.9] {
-            self.block(at + V(0.0, 0.0, part * tall), (half, 0.04), 0.0, 0.09);
+            self.things.block(at + V(0.0, 0.0, part * tall), (half, 0.04), 0.0, 0.09);
         }
         let posts = (2.0 * half / 2.0) as usize + 1;
         for k in 0..posts {
             let x = 2.0 * half * (k as f64 + 0.5) / posts as f64 - half;
-            self.block(at + V(x, 0.0, 0.0), (0.06, 0.06), 0.0, tall);
+            self.things.block(at + V(x, 0.0, 0.0), (0.06, 0.06), 0.0, tall);
         }
     }
 
@@ -117,15 +151,20 @@ impl Scene {
         let at = side.beyond(0.5 * (lot.from + lot.to), lot.garden + deep);
         self.made_of(surface(class::BUILDING, 0.35, random));
         let turn = random.between(-0.03, 0.03);
-        self.block(at, (wide, deep), turn, tall);
+        self.things.block(at, (wide, deep), turn, tall);
         // The roof, in two steps, and a porch or a balcony.
-        self.block(at + V(0.0, 0.0, tall), (0.9 * wide, 0.66 * deep), turn, 1.2);
-        self.block(at + V(0.0, 0.0, tall + 1.2), (0.85 * wide, 0.33 * deep), turn, 1.2);
+        self.things.block(at + V(0.0, 0.0, tall), (0.9 * wide, 0.66 * deep), turn, 1.2);
+        self.things.block(at + V(0.0, 0.0, tall + 1.2), (0.85 * wide, 0.33 * deep), turn, 1.2);
         if lot.garden > 2.0 {
             let x = random.between(-0.6, 0.6) * wide;
             let porch = at + V(x, -side.sign * (deep + 0.5), 0.0);
             let up = if random.below(2) == 0 { 0.0 } else { 2.6 };
-            self.block(porch + V(0.0, 0.0, up), (1.2, 0.6), turn, if up > 0.0 { 1.0 } else { 2.5 });
+            self.things.block(
+                porch + V(0.0, 0.0, up),
+                (1.2, 0.6),
+                turn,
+                if up > 0.0 { 1.0 } else { 2.5 },
+            );
         }
     }
 
@@ -152,12 +191,12 @@ impl Scene {
     pub(super) fn tree(&mut self, at: V, random: &mut Random) {
         let (stem, radius) = (random.between(1.4, 3.6), random.between(1.0, 3.2));
         self.made_of(surface(class::TRUNK, 0.3, random));
-        self.pole(at, random.between(0.1, 0.3), stem);
+        self.things.pole(at, random.between(0.1, 0.3), stem);
         self.made_of(surface(class::VEGETATION, 0.45, random));
-        self.crown(at + V(0.0, 0.0, stem + 0.75 * radius), radius);
+        self.things.crown(at + V(0.0, 0.0, stem + 0.75 * radius), radius);
         let (x, y) = random.circle();
         let off = V(x * 0.5 * radius, y * 0.5 * radius, stem + 0.6 * radius);
-        self.crown(at + off, 0.7 * radius);
+        self.things.crown(at + off, 0.7 * radius);
     }
 }
 

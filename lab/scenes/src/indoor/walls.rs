@@ -2,8 +2,7 @@
 
 use super::interior::{Finish, Interior};
 use super::materials::{METALS, WOODS, class, finish};
-use crate::random::Random;
-use crate::vector::Vector as V;
+use farpoint_generate::parts::{Random, Vector as V};
 
 /// Style shared by the doors of a room.
 pub(super) struct DoorStyle {

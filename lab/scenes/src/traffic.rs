@@ -1,11 +1,9 @@
 //! Vehicles, two-wheelers, people, poles, signs and bins of the street.
 
 use super::plan::KERB;
-use super::scene::Scene;
 use super::surface::{class, surface};
-use super::town::Side;
-use crate::random::Random;
-use crate::vector::Vector as V;
+use super::town::{Side, Town};
+use farpoint_generate::parts::{Random, Vector as V};
 use libm::{cos, sin};
 use std::f64::consts::PI;
 
@@ -30,10 +28,10 @@ impl Frame {
     }
 }
 
-impl Scene {
+impl Town {
     fn part(&mut self, frame: &Frame, base: (f64, f64, f64), half: (f64, f64), height: f64) {
         let (x, y, z) = base;
-        self.block(frame.place(x, y, z), half, frame.angle, height);
+        self.things.block(frame.place(x, y, z), half, frame.angle, height);
     }
 
     /// Adds body, cabin and wheels.
@@ -85,7 +83,7 @@ impl Scene {
         self.part(&frame, (step, -0.1, 0.0), (0.08, 0.08), 0.85 * size);
         self.part(&frame, (-step, 0.1, 0.0), (0.08, 0.08), 0.85 * size);
         self.part(&frame, (0.0, 0.0, 0.82 * size), (0.13, 0.23), 0.62 * size);
-        self.ball(frame.place(0.02, 0.0, 1.6 * size), 0.12);
+        self.things.ball(frame.place(0.02, 0.0, 1.6 * size), 0.12);
     }
 
     /// Adds two wheels and the parts between them, with a rider or without.
@@ -115,7 +113,7 @@ impl Scene {
                 self.part(&frame, (0.1, y, 0.3), (0.14, 0.07), 0.6);
             }
             self.part(&frame, (0.0, 0.0, 0.85), (0.17, 0.23), 0.6);
-            self.ball(frame.place(0.12, 0.0, 1.6), 0.14);
+            self.things.ball(frame.place(0.12, 0.0, 1.6), 0.14);
         }
     }
 
@@ -160,24 +158,29 @@ impl Scene {
     fn lamp(&mut self, at: V, side: Side, random: &mut Random) {
         let tall = random.between(4.0, 8.5);
         self.made_of(surface(class::POLE, 0.45, random));
-        self.pole(at, random.between(0.06, 0.12), tall);
+        self.things.pole(at, random.between(0.06, 0.12), tall);
         let arm = at + V(0.0, -side.sign * 0.7, tall - 0.1);
-        self.block(arm, (0.05, 0.75), 0.0, 0.1);
+        self.things.block(arm, (0.05, 0.75), 0.0, 0.1);
     }
 
     /// Adds a plate or two on a pole.
     fn sign(&mut self, at: V, random: &mut Random) {
         let tall = random.between(2.1, 2.7);
         self.made_of(surface(class::POLE, 0.45, random));
-        self.pole(at, 0.04, tall);
+        self.things.pole(at, 0.04, tall);
         self.made_of(surface(class::SIGN, 0.72, random));
         // In front of the pole as the sensor sees it.
         let toward = if at.0 > 0.0 { -0.07 } else { 0.07 };
         let turn = random.between(-0.3, 0.3);
         let half = random.between(0.28, 0.42);
-        self.block(at + V(toward, 0.0, tall - 2.0 * half), (0.02, half), turn, 2.0 * half);
+        self.things.block(at + V(toward, 0.0, tall - 2.0 * half), (0.02, half), turn, 2.0 * half);
         if random.below(3) == 0 {
-            self.block(at + V(toward, 0.0, tall - 2.0 * half - 0.45), (0.02, 0.3), turn, 0.35);
+            self.things.block(
+                at + V(toward, 0.0, tall - 2.0 * half - 0.45),
+                (0.02, 0.3),
+                turn,
+                0.35,
+            );
         }
     }
 
@@ -185,17 +188,17 @@ impl Scene {
     fn unlabeled(&mut self, at: V, random: &mut Random) {
         self.made_of(surface(class::UNLABELED, 0.35, random));
         match random.below(3) {
-            0 => self.pole(at, 0.28, 1.0),
-            1 => self.block(at + V(0.0, 0.0, 0.38), (0.8, 0.22), 0.0, 0.08),
-            _ => self.block(at, (0.4, 0.25), 0.0, 1.2),
+            0 => self.things.pole(at, 0.28, 1.0),
+            1 => self.things.block(at + V(0.0, 0.0, 0.38), (0.8, 0.22), 0.0, 0.08),
+            _ => self.things.block(at, (0.4, 0.25), 0.0, 1.2),
         }
     }
 
     /// Adds parked cars in the strips, and traffic on the road.
     pub(super) fn traffic(&mut self, sides: [Side; 2], random: &mut Random) {
-        let crossing = self.crossing();
+        let crossing = self.plan.crossing;
         for side in sides {
-            let strip = self.strip(side.sign);
+            let strip = self.plan.parking[usize::from(side.sign > 0.0)];
             let mut x = -75.0;
             while strip > 0.0 && x < 75.0 {
                 x += random.between(5.4, 9.0);

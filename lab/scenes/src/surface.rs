@@ -1,8 +1,8 @@
-//! Surfaces, their classes, and hits of rays.
+//! Surfaces and their classes.
 
-use crate::random::Random;
+use farpoint_generate::parts::Random;
 
-/// Numbers of the classes, in the order of `TOWN_CLASSES`.
+/// Numbers of the classes, in the order of `Setting::Town`.
 pub(super) mod class {
     pub(in super::super) const CAR: u8 = 0;
     pub(in super::super) const BICYCLE: u8 = 1;
@@ -23,7 +23,7 @@ pub(super) mod class {
     pub(in super::super) const TERRAIN: u8 = 16;
     pub(in super::super) const POLE: u8 = 17;
     pub(in super::super) const SIGN: u8 = 18;
-    pub(in super::super) use crate::labeled::UNLABELED;
+    pub(in super::super) use crate::UNLABELED;
 }
 
 /// A surface: its class, and the share of the light that it returns.
@@ -36,11 +36,4 @@ pub(super) struct Surface {
 /// Returns a surface of this class; objects of a class differ.
 pub(super) fn surface(class: u8, reflectance: f64, random: &mut Random) -> Surface {
     Surface { class, reflectance: reflectance * random.between(0.7, 1.3) }
-}
-
-/// Hit of a ray: the range, infinite without a hit, and the surface.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Hit {
-    pub(super) range: f64,
-    pub(super) surface: Surface,
 }
