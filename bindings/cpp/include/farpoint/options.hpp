@@ -172,8 +172,8 @@ struct SampleOptions : RunOptions, NonFiniteOptions, StartOptions, ExactOptions,
 /// Options of `sample_batch`.
 struct BatchOptions : RunOptions, NonFiniteOptions, StartOptions, ExactOptions, RowOptions {};
 
-/// Options of `sample_approximate`; starts are members of the methods that have them.
-struct ApproximateOptions : RunOptions, NonFiniteOptions, RowOptions {};
+/// Options of `sample_approximate`.
+struct ApproximateOptions : CpuOptions, NonFiniteOptions, ProgressOptions, RowOptions {};
 
 /// Options of `centroids`.
 struct CentroidOptions : CpuOptions, NonFiniteOptions, ProgressOptions, RowOptions {};
