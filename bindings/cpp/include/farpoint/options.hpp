@@ -284,21 +284,6 @@ void set_rows(COptions& c, const RowOptions& options, std::size_t points) {
     }
 }
 
-/// Sets the start of a sampler.
-template <typename COptions>
-void set_start(COptions& c, const StartOptions& options) noexcept {
-    c.starts = options.starts.empty() ? nullptr : options.starts.data();
-    c.start_count = options.starts.size();
-    c.random_start = options.random_start.has_value();
-    c.seed = options.random_start.value_or(0);
-}
-
-/// Sets an exact algorithm.
-template <typename COptions>
-void set_algorithm(COptions& c, const ExactOptions& options) noexcept {
-    c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
-}
-
 }  // namespace detail
 }  // namespace farpoint
 
