@@ -37,7 +37,7 @@ TEST(exact_samples) {
 TEST(algorithms_and_instruction_sets) {
     const auto cloud = clouds::lattice<double>(2000, 3);
     const auto expected = clouds::reference(cloud, 600, 17);
-    for (const char* algorithm : {"", "reference", "naive", "radius:nvox=8", "tree", "peak", "quick"}) {
+    for (const char* algorithm : {"", "reference", "naive", "radius:nvox=8", "tree", "peak"}) {
         SampleOptions options;
         options.algorithm = algorithm;
         options.starts = {17};
@@ -262,7 +262,7 @@ TEST(a_callback_that_throws) {
         farpoint::sample_batch({cloud, cloud}, 2000, options);
     }));
     CHECK(rethrows(farpoint::ApproximateOptions{},
-                   [&](const auto& options) { farpoint::sample_approximate(cloud, farpoint::Npdu{}, 2000, options); }));
+                   [&](const auto& options) { farpoint::sample_approximate(cloud, farpoint::Grid{}, 2000, options); }));
     CHECK(
         rethrows(farpoint::CentroidOptions{}, [&](const auto& options) { farpoint::centroids(cloud, 200, options); }));
     CHECK(rethrows(farpoint::VoxelOptions{},
@@ -298,8 +298,7 @@ TEST(results_move) {
 
 TEST(approximate_samplers) {
     const auto cloud = clouds::random<float>(2000, 14);
-    const std::vector<farpoint::ApproximateMethod> methods = {farpoint::Random{3}, farpoint::Grid{}, farpoint::Morton{},
-                                                              farpoint::Npdu{}, farpoint::FastPoint{}};
+    const std::vector<farpoint::ApproximateMethod> methods = {farpoint::Random{3}, farpoint::Grid{}};
     for (const auto& method : methods) {
         const auto found = farpoint::sample_approximate(cloud, method, 200);
         CHECK(found.size() == 200);
@@ -317,13 +316,6 @@ TEST(approximate_samplers) {
         counted += count;
     }
     CHECK(counted == 2000);
-    farpoint::FastPoint from_three;
-    from_three.starts = {3};
-    from_three.algorithm = "tree";
-    CHECK(farpoint::sample_approximate(cloud, from_three, 200).indices()[0] == 3);
-    farpoint::Npdu npdu;
-    npdu.starts = {2000};
-    CHECK_THROWS(invalid_argument, "start index 2000", farpoint::sample_approximate(cloud, npdu, 200));
     farpoint::ApproximateOptions options;
     const std::vector<std::size_t> rows = {5, 9};
     options.rows = rows;
@@ -484,13 +476,11 @@ TEST(options_that_do_not_apply) {
     static_assert(members<farpoint::IndexOptions> == non_finite_);
     static_assert(members<farpoint::BatchOptions> == run + starts_ + algorithm_ + rows_);
     static_assert(members<SampleOptions> == members<farpoint::BatchOptions> + deadline_);
-    static_assert(members<farpoint::ApproximateOptions> == run + rows_);
-    static_assert(members<farpoint::CentroidOptions> == non_finite_ + progress_ + rows_);
+    static_assert(members<farpoint::ApproximateOptions> == non_finite_ + progress_ + rows_);
+    static_assert(members<farpoint::CentroidOptions> == members<farpoint::ApproximateOptions>);
     static_assert(members<farpoint::VoxelOptions> == non_finite_ + progress_ + rows_ + reduce_);
     static_assert(members<farpoint::MatchOptions> == run + norm_);
     static_assert(members<farpoint::SearchOptions> == run + norm_ + exclude_self_);
-    static_assert(members<farpoint::Grid> == 0 && members<farpoint::Npdu> == starts_);
-    static_assert(members<farpoint::FastPoint> == starts_ + algorithm_);
     static_assert(
         are_unrelated<farpoint::MeasureOptions, farpoint::GradientOptions, farpoint::IndexOptions,
                       farpoint::BatchOptions, SampleOptions, farpoint::ApproximateOptions, farpoint::CentroidOptions,

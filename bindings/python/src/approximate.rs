@@ -1,53 +1,37 @@
-//! Approximate samplers and centroids of grids, of NumPy arrays; by addresses of device memory in `device`.
-
-mod device;
+//! Approximate samplers and centroids of grids, of NumPy arrays.
 
 use crate::arrays::{View, about, cut, in_precision};
 use crate::batch::side_by_side;
 use crate::error::room;
-use crate::sampling::{cloud_seed, start_of};
 use crate::{error, watch};
-use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order};
+use farpoint::approximate::{Centroids, Keep, Method};
 use farpoint::backend::memory;
-use farpoint::{
-    Amount, ApproximateSampler, Cpu, Error, NonFinite, On, ParseError, Points, Scalar, Start,
-};
+use farpoint::{Amount, ApproximateSampler, Cpu, Error, NonFinite, On, Points, Scalar};
 use numpy::ndarray::Array2;
-use numpy::{
-    Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray2, PyUntypedArray,
-};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample_approximate, module)?)?;
     module.add("METHODS", Method::ALL.iter().map(Method::name).collect::<Vec<_>>())?;
-    module.add_function(wrap_pyfunction!(centroids, module)?)?;
-    device::add(module)
+    module.add_function(wrap_pyfunction!(centroids, module)?)
 }
 
 /// The job of a cloud or of each of a batch: the attributes of Python's `Approximation`. One of
 /// count, ratio and cell is set; other attributes that are None have the method's default.
 #[derive(FromPyObject)]
-struct Request<'py> {
+struct Request {
     method: String,
     count: Option<usize>,
     ratio: Option<f64>,
     cell: Option<f64>,
-    /// Starts, a row for all clouds or one per cloud.
-    starts: Option<PyReadonlyArray2<'py, i64>>,
     seed: Option<u64>,
     keep: Option<String>,
-    bits: Option<u32>,
-    window: Option<usize>,
-    npdu_order: Option<String>,
-    estimator: Option<String>,
-    first_stage: Option<String>,
     /// Number of rows used of each cloud.
     lengths: Option<Vec<usize>>,
     threads: Option<usize>,
     skip_non_finite: bool,
-    callback: Option<Py<PyAny>>,
 }
 
 /// Points from which a call can be stopped by Ctrl-C.
@@ -57,7 +41,7 @@ const LONG: usize = 100_000;
 #[pyfunction]
 fn sample_approximate<'py>(
     points: &Bound<'py, PyUntypedArray>,
-    request: Request<'py>,
+    request: Request,
 ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
     let samples = in_precision!(points, |array| {
         request.each(array, |job, cloud| Ok(job.sample(cloud)?.indices))
@@ -76,13 +60,13 @@ type CentroidArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>, f64);
 #[pyfunction]
 fn centroids<'py>(
     points: &Bound<'py, PyUntypedArray>,
-    request: Request<'py>,
+    request: Request,
 ) -> PyResult<Vec<CentroidArrays<'py>>> {
     in_precision!(points, |array| request.centroids(array))
 }
 
-impl<'py> Request<'py> {
-    fn centroids<T: Scalar + Element>(
+impl Request {
+    fn centroids<'py, T: Scalar + Element>(
         &self,
         array: &Bound<'py, PyArrayDyn<T>>,
     ) -> PyResult<Vec<CentroidArrays<'py>>> {
@@ -108,12 +92,12 @@ impl<'py> Request<'py> {
         let about = about(array.as_untyped());
         let (views, batch) = cut(array, self.lengths.as_deref())?;
         let method = self.method()?;
-        let job = |(k, view): (usize, View<'a, T>)| Ok((self.job(method, k, view.len())?, view));
-        let jobs = views.into_iter().enumerate().map(job).collect::<PyResult<Vec<_>>>()?;
-        let (py, threads, callback) = (array.py(), self.threads, self.callback.as_ref());
+        let job = |view: View<'a, T>| (self.job(method, view.len()), view);
+        let jobs: Vec<_> = views.into_iter().map(job).collect();
+        let (py, threads) = (array.py(), self.threads);
         let cpu = watch::cpu(threads);
         let results = match &jobs[..] {
-            [(job, view)] if !batch => watch::run(py, view.len() >= LONG, callback, |observer| {
+            [(job, view)] if !batch => watch::run(py, view.len() >= LONG, None, |observer| {
                 watch::always(observer, |progress| one(job.on(&cpu).observe(progress), view))
             })?
             .map(|results| vec![results]),
@@ -131,8 +115,8 @@ impl<'py> Request<'py> {
         results.map_err(|error| error::sampling(error, &about))
     }
 
-    /// Returns the job of cloud `k` of `rows` rows. Clouds of a padded batch return at most their rows.
-    fn job(&self, method: Method, k: usize, rows: usize) -> PyResult<ApproximateSampler> {
+    /// Returns the job of a cloud of `rows` rows. Clouds of a padded batch return at most their rows.
+    fn job(&self, method: Method, rows: usize) -> ApproximateSampler {
         let padded = self.lengths.is_some();
         let amount = match (self.count, self.ratio, self.cell) {
             _ if padded && rows == 0 => Amount::Count(0),
@@ -142,64 +126,25 @@ impl<'py> Request<'py> {
             (.., cell) => Amount::Cell(cell.unwrap_or(f64::NAN)),
         };
         let non_finite = if self.skip_non_finite { NonFinite::Skip } else { NonFinite::Error };
-        let mut job = ApproximateSampler::new(method, amount).non_finite(non_finite);
-        if let Some(starts) = &self.starts {
-            job = job.start(start_of(starts, k)?);
-        } else if let Some(seed) = self.seed.filter(|_| method.has_start()) {
-            job = job.start(Start::Random(cloud_seed(seed, k as u64)));
-        }
-        Ok(job)
+        ApproximateSampler::new(method, amount).non_finite(non_finite)
     }
 
     /// Returns the method with its options.
     fn method(&self) -> PyResult<Method> {
         let seed = self.seed.unwrap_or(0);
+        let keep = match self.keep.as_deref() {
+            None | Some("center") => Keep::Center,
+            Some("first") => Keep::First,
+            Some("random") => Keep::Random(seed),
+            Some(other) => {
+                let text = format!("keep is '{other}'; choose one of first, random, center");
+                return Err(PyValueError::new_err(text));
+            }
+        };
         Ok(match self.method.parse().map_err(error::name)? {
             Method::Random { .. } => Method::Random { seed },
-            Method::Grid { keep } => {
-                let all = [
-                    ("first", Keep::First),
-                    ("random", Keep::Random(seed)),
-                    ("center", Keep::Center),
-                ];
-                Method::Grid { keep: named("keep", self.keep.as_deref(), keep, all)? }
-            }
-            Method::Morton { bits } => Method::Morton { bits: self.bits.unwrap_or(bits) },
-            Method::Npdu { order, .. } => {
-                let all = [
-                    ("input", Order::Input),
-                    ("morton", Order::Morton),
-                    ("neighbors", Order::Neighbors),
-                ];
-                let order = named("npdu_order", self.npdu_order.as_deref(), order, all)?;
-                Method::Npdu { window: self.window, order }
-            }
-            Method::FastPoint { first, estimator } => {
-                let first = match &self.first_stage {
-                    Some(name) => name.parse().map_err(|error: ParseError| {
-                        PyValueError::new_err(format!("first_stage: {error}"))
-                    })?,
-                    None => first,
-                };
-                let all = [("network", Estimator::Network), ("fit", Estimator::Fit)];
-                let estimator = named("estimator", self.estimator.as_deref(), estimator, all)?;
-                Method::FastPoint { first, estimator }
-            }
+            Method::Grid { .. } => Method::Grid { keep },
             other => other,
         })
     }
-}
-
-/// Returns the choice of this name, or the default.
-fn named<T: Copy, const N: usize>(
-    option: &str,
-    name: Option<&str>,
-    default: T,
-    all: [(&str, T); N],
-) -> PyResult<T> {
-    let Some(name) = name else { return Ok(default) };
-    all.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).ok_or_else(|| {
-        let names = all.map(|(known, _)| known).join(", ");
-        PyValueError::new_err(format!("{option} is '{name}'; choose one of {names}"))
-    })
 }

@@ -1,24 +1,16 @@
 """Approximate samplers, centroids and measures: by their rules, in every library, and what is refused."""
 
-import contextlib
 import re
-import signal
-import time
 
 import numpy as np
 import pytest
-from conftest import cloud, grid, reference
-from processes import running
+from conftest import cloud, grid
 
 import farpoint
-from farpoint import _native
 
 ALL = [
     dict(method="random", seed=5), dict(method="grid"), dict(method="grid", keep="first"),
-    dict(method="grid", keep="random", seed=3), dict(method="morton"), dict(method="morton", bits=21),
-    dict(method="npdu"), dict(method="npdu", window=40, order="morton"),
-    dict(method="npdu", order="neighbors"), dict(method="fastpoint"),
-    dict(method="fastpoint", estimator="fit", first_stage="naive"),
+    dict(method="grid", keep="random", seed=3),
 ]
 
 
@@ -49,32 +41,17 @@ def shuffled(n, count, seed):
     return order[:count]
 
 
-def along_morton(points, count, bits=10):
-    """Even steps along the curve, by the definition."""
-    wide = points.astype(np.float64) - points.min(axis=0).astype(np.float64)
-    cells = np.minimum(wide / (wide.max() / 2**bits), 2**bits - 1).astype(np.int64)
-    codes = [
-        sum((int(cell[axis]) >> k & 1) << (3 * k + axis) for k in range(bits) for axis in range(3))
-        for cell in cells
-    ]
-    order = np.array(sorted(range(len(points)), key=lambda row: (codes[row], row)))
-    return order[np.arange(count) * len(points) // count]
-
-
 def cells_of(points, cell):
     return np.floor(points / points.dtype.type(cell)).astype(np.int64)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_random_and_morton_follow_their_rules(dtype):
+def test_random_follows_its_rule(dtype):
     points = cloud(500, dtype=dtype)
     for seed in (0, 7, 2**64 - 1):
         result = approximate(points, 120, method="random", seed=seed)
         np.testing.assert_array_equal(result, shuffled(500, 120, seed))
     np.testing.assert_array_equal(approximate(points, 9, method="random"), shuffled(500, 9, 0))
-    np.testing.assert_array_equal(approximate(points, 120, method="morton"), along_morton(points, 120))
-    coarse = approximate(points, 120, method="morton", bits=2)
-    np.testing.assert_array_equal(coarse, along_morton(points, 120, 2))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -117,94 +94,9 @@ def test_options_reach_the_sampler():
     for one, other in [
         (dict(method="random", seed=1), dict(method="random", seed=2)),
         (dict(method="grid", keep="first"), dict(method="grid", keep="center")),
-        (dict(method="npdu", window=5), dict(method="npdu", window=500)),
-        (dict(method="npdu"), dict(method="npdu", order="neighbors")),
-        (dict(method="fastpoint"), dict(method="fastpoint", estimator="fit")),
+        (dict(method="grid", keep="random"), dict(method="grid", keep="random", seed=1)),
     ]:
         assert (approximate(points, 700, **one) != approximate(points, 700, **other)).any(), other
-    # A window over all points is farthest point sampling itself.
-    actual = approximate(points, 100, method="npdu", window=3000)
-    np.testing.assert_array_equal(actual, farpoint.sample(points, 100))
-    # Below 311 samples all of them are exact.
-    few = approximate(points, 310, method="fastpoint", first_stage="naive")
-    np.testing.assert_array_equal(few, farpoint.sample(points, 310))
-    expected = approximate(points, 700, method="fastpoint")
-    for first in ("reference", "quick"):
-        actual = approximate(points, 700, method="fastpoint", first_stage=first)
-        np.testing.assert_array_equal(actual, expected)
-
-
-@pytest.mark.parametrize("method", ["npdu", "fastpoint"])
-def test_starts(method):
-    points = cloud(1500)
-    result = approximate(points, 400, method=method)
-    for first in (0, [0]):
-        np.testing.assert_array_equal(approximate(points, 400, method=method, start=first), result)
-    other = approximate(points, 400, method=method, start=77)
-    assert other[0] == 77 and (other != result).any()
-    several = approximate(points, 400, method=method, start=[8, 3, 1000])
-    assert several[:3].tolist() == [8, 3, 1000] and len(np.unique(several)) == 400
-    drawn = approximate(points, 400, method=method, seed=5)
-    assert drawn[0] == _native.random_start(5, 1500)
-    np.testing.assert_array_equal(
-        approximate(points, 400, method=method, start=int(drawn[0])), drawn
-    )
-    batch = np.stack([points, points])
-    both = approximate(batch, 400, method=method, start=[77, 0])
-    np.testing.assert_array_equal(both, [other, result])
-    np.testing.assert_array_equal(approximate(batch, 400, method=method, start=77)[1], other)
-    pairs = approximate(batch, 400, method=method, start=[[8, 3], [0, 77]])
-    assert pairs[:, :2].tolist() == [[8, 3], [0, 77]]
-    with pytest.raises(ValueError, match="3 starts, none for cloud|3 starts"):
-        approximate(np.stack([points] * 4), 4, method=method, start=[1, 2, 3])
-
-
-def test_starts_of_few_fastpoint_samples_are_exact():
-    points = cloud(900)
-    few = approximate(points, 300, method="fastpoint", start=[5, 800])
-    np.testing.assert_array_equal(few, farpoint.sample(points, 300, start=[5, 800]))
-
-
-@pytest.mark.parametrize("options", [options for options in ALL if options["method"] in ("npdu", "fastpoint")])
-def test_progress_is_shown_and_changes_nothing(options, capsys):
-    points = cloud(20_000)
-    result = approximate(points, 900, progress=True, **options)
-    np.testing.assert_array_equal(result, approximate(points, 900, **options))
-    assert "sampling" in capsys.readouterr().err
-
-
-def test_a_failing_bar_ends_the_run(monkeypatch):
-    @contextlib.contextmanager
-    def failing(*_):
-        def fail(done, of):
-            assert 0 <= done <= of == 100_000
-            raise RuntimeError("enough")
-
-        yield fail
-
-    monkeypatch.setattr(farpoint._progress, "bar", failing)
-    with pytest.raises(RuntimeError, match="enough"):  # long before it has ended
-        approximate(cloud(200_000), 100_000, method="npdu", window=200_000, progress=True)
-
-
-def test_ctrl_c_is_heard():
-    """A window over all points: it would need minutes."""
-    program = """
-        import numpy, farpoint
-        points = numpy.random.default_rng(0).random((1_000_000, 3), numpy.float32)
-        try:
-            print("ready", flush=True)
-            farpoint.sample_npdu(points, 500_000, window=1_000_000)
-        except KeyboardInterrupt:
-            print("stopped", flush=True)
-    """
-    with running(program) as child:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        sent = time.perf_counter()
-        assert child.stdout.readline() == "stopped\n"
-        assert time.perf_counter() - sent < 20
 
 
 @pytest.mark.parametrize("options", ALL, ids=str)
@@ -230,11 +122,11 @@ def test_non_finite_rows_and_out():
             approximate(points, 20, **options)
         assert 7 not in approximate(points, 299, non_finite="skip", **options)
     out = np.empty(20, np.int64)
-    assert approximate(cloud(), 20, method="morton", out=out) is out
-    np.testing.assert_array_equal(out, approximate(cloud(), 20, method="morton"))
+    assert approximate(cloud(), 20, method="grid", out=out) is out
+    np.testing.assert_array_equal(out, approximate(cloud(), 20, method="grid"))
     strided = np.asfortranarray(cloud(300, 6))[:, ::2]
     np.testing.assert_array_equal(
-        approximate(strided, 20, method="npdu"), approximate(strided.copy(), 20, method="npdu")
+        approximate(strided, 20, method="grid"), approximate(strided.copy(), 20, method="grid")
     )
 
 
@@ -315,39 +207,12 @@ def test_points_on_a_gpu_are_told_where_to_go():
             call()
 
 
-def test_an_index_is_of_the_points():
-    points = np.stack([cloud(800, seed=1), cloud(800, seed=2)])
-    expected = approximate(points, 400, method="fastpoint")
-    index = farpoint.Index(points)
-    np.testing.assert_array_equal(approximate(points, 400, method="fastpoint", index=index), expected)
-    lengths = [800, 700]
-    padded = farpoint.Index(points, y_lengths=lengths)
-    options = dict(method="fastpoint", lengths=lengths)
-    np.testing.assert_array_equal(
-        approximate(points, 400, index=padded, **options), approximate(points, 400, **options)
-    )
-    for other, given in ((farpoint.Index(points.copy()), None), (index, lengths), (padded, None)):
-        with pytest.raises(ValueError, match="index is of other points or lengths"):
-            approximate(points, 400, method="fastpoint", index=other, lengths=given)
-
-
 @pytest.mark.parametrize("options, text", [
     (dict(method="grid"), "pass one of count, ratio and cell"),
     (dict(count=9, ratio=0.1, method="grid"), "count=9, ratio=0.1"),
     (dict(count=9, method="grid", seed=1), "seed is for keep=\"random\", not keep='center'"),
-    (dict(count=9, method="npdu", start=1, seed=1), "pass start or seed, not both"),
-    (dict(count=9, method="npdu", start=50), r"start index 50 is outside.*50 points.*\(50, 3\)"),
-    (dict(count=9, method="npdu", start=-1), "start index -1 is below 0"),
-    (dict(count=9, method="fastpoint", start=[3, 3]), "start index 3 is given twice"),
-    (dict(count=9, method="npdu", start=range(10)), "10 start indices do not fit in 9 samples"),
-    (dict(count=9, method="npdu", start=[[1]]), r"start must be of shape \(\) or \(S,\)"),
     (dict(count=9, method="grid", keep="centroid"), "farpoint.centroids"),
     (dict(count=9, method="grid", keep="last"), "'last'; choose one of first, random, center"),
-    (dict(count=9, method="npdu", order="z"), "npdu_order is 'z'; choose one of input"),
-    (dict(count=9, method="fastpoint", estimator="z"), "estimator is 'z'; choose one of network"),
-    (dict(count=9, method="fastpoint", first_stage="z"), "first_stage: unknown algorithm 'z'"),
-    (dict(count=9, method="morton", bits=22), "bits 22 is outside 1..=21"),
-    (dict(count=9, method="npdu", window=0), "window is 0; it must be 1 or more"),
     (dict(count=9, method="random", seed=-1), "seed is -1; it must be 0 or more"),
     (dict(count=-1, method="random"), "count is -1"),
     (dict(ratio=1.5, method="random"), "ratio 1.5 is not between"),
@@ -384,25 +249,29 @@ def test_refused_of_batches_and_samples():
 
 
 def test_exact_functions_say_where_approximate_ones_are():
-    for method in ("random", "grid", "morton", "npdu", "fastpoint"):
+    for method in ("random", "grid"):
         for function in (lambda **o: farpoint.sample(cloud(9), 3, **o),
                          lambda **o: farpoint.order(cloud(9), **o)):
             with pytest.raises(ValueError, match=f"farpoint.sample_{method}"):
                 function(algorithm=method)
 
 
-def test_quick_is_exact():
-    for points in (cloud(2000), cloud(500, 2, np.float64), grid()):
-        expected = reference(points, 200)[0]
-        np.testing.assert_array_equal(farpoint.sample(points, 200, algorithm="quick"), expected)
-        np.testing.assert_array_equal(farpoint.sample(points, 200, algorithm="naive"), expected)
+@pytest.mark.parametrize("name", ["fastpoint", "morton", "npdu", "quick"])
+def test_baselines_say_where_they_are(name):
+    for algorithm in (name, f"{name}:height=7"):
+        with pytest.raises(ValueError, match=f"'{name}' is now in .*lab/baselines"):
+            farpoint.sample(cloud(9), 3, algorithm=algorithm)
+    text = "no attribute" if name == "quick" else f"farpoint.sample_{name} is now in .*lab/baselines"
+    with pytest.raises(AttributeError, match=text):
+        getattr(farpoint, f"sample_{name}")
+    assert not hasattr(farpoint, f"sample_{name}") and f"sample_{name}" not in dir(farpoint)
 
 
 def test_docstrings_name_every_parameter():
     import inspect
 
     samplers = [getattr(farpoint, name) for name in farpoint.approximate.__all__ if name.startswith("sample_")]
-    assert len(samplers) == 5
+    assert len(samplers) == 2
     for function in (*samplers, farpoint.centroids, farpoint.quality):
         text = function.__doc__
         for name in inspect.signature(function).parameters:

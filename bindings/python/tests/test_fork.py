@@ -27,7 +27,6 @@ def everything():
         farpoint.sample(cloud, 20, threads=3).tolist(),
         farpoint.chamfer(cloud[:30_000], cloud[20_000:]),
         farpoint.chamfer(batch[:5], batch[5:]).tolist(),
-        farpoint.sample_morton(batch, 50).tolist(),
         farpoint.sample_grid(cloud, 500).tolist(),
         farpoint.quality(cloud, sample),
     ]
@@ -104,7 +103,7 @@ def busy(call):
 
 calls = [
     lambda: farpoint.sample(cloud, 2000), lambda: farpoint.nearest(cloud, cloud),
-    lambda: farpoint.sample_fastpoint(cloud, 900),
+    lambda: farpoint.sample_grid(cloud, 900),
     lambda: farpoint.sample(cloud, 900, threads=2), lambda: farpoint.quality(cloud, before[0]),
 ]
 threads = [threading.Thread(target=busy, args=(call,), daemon=True) for call in calls]

@@ -65,7 +65,7 @@ def captured(cuda, run):
     return graph, result
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "naive", "radius", "persistent", "peak", "quick"])
+@pytest.mark.parametrize("algorithm", ["auto", "naive", "radius", "persistent", "peak"])
 def test_captured_into_a_graph(cuda, algorithm):
     clouds = [np.stack([cloud(4000, seed=2 * s), cloud(4000, seed=2 * s + 1)]) for s in range(3)]
     points = cuda.from_numpy(clouds[0]).cuda()

@@ -22,8 +22,7 @@ CALLS = {
     "points.reshape(2, -1, 16), numpy.stack([numpy.arange(len(points) // 2)] * 2))",
     "sample of a batch": "farpoint.sample("
     "points[:, :3].copy().reshape(4, -1, 3), 50_000, algorithm='reference')",
-    "sample_npdu of a batch": "farpoint.sample_npdu("
-    "points.reshape(2, -1, 16), 90_000, window=200_000)",
+    "sample_grid of a batch": "farpoint.sample_grid(numpy.broadcast_to(points, (1000, *points.shape)), 90_000)",
     "nearest of tensors": "farpoint.nearest(torch.from_numpy(points), torch.from_numpy(others))",
 }
 

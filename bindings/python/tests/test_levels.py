@@ -203,7 +203,7 @@ def test_one_level_is_a_sample():
     ([], {}, "counts is empty"), ([4, 5], {}, "level 1 has 5 points, and the level before it 4; levels must not grow"),
     ([4, 0], {}, r"level 1 of \[4, 0\] has 0 points"), ([4, -1], {}, "-1 points"), ([60], {}, "60.*50"),
     ([4, 2], dict(start=[1, 2]), "start must be one row of each cloud"), ([4, 2], dict(start=50), "start index 50"),
-    ([4, 2], dict(algorithm="npdu"), "approximate.*sample_npdu"), ([4, 2], dict(algorithm="grid"), "approximate"),
+    ([4, 2], dict(algorithm="quick"), "lab/baselines"), ([4, 2], dict(algorithm="grid"), "approximate.*sample_grid"),
     (None, {}, "pass one of counts and ratios"), ([4], dict(ratios=[0.5]), "pass one of counts and ratios"),
     (None, dict(ratios=[]), "ratios is empty"), (None, dict(ratios=[0.5, 0.0]), "ratio 0.0 of level 1 must be above 0"),
     (None, dict(ratios=[1.5]), "ratio 1.5 of level 0"), (None, dict(ratios=[np.nan]), "NaN"),

@@ -106,8 +106,6 @@ def test_a_start_that_is_left_out_is_an_error_wherever_it_is(kind: str, row: int
             farpoint.sample(points, 5, non_finite="skip", start=start)
     with pytest.raises(ValueError, match="cloud 0 of the batch: " + match):
         farpoint.sample(points[None], 5, non_finite="skip", start=row)
-    with pytest.raises(ValueError, match=match):
-        farpoint.sample_fastpoint(points, 5, non_finite="skip", start=row)
     assert int(farpoint.sample(points, 5, non_finite="skip")[0]) == 1
     assert int(farpoint.sample(points, 5, non_finite="skip", start=3)[0]) == 3
     with pytest.raises(ValueError, match="not both"):

@@ -66,9 +66,6 @@ def test_each_cloud_of_a_batch_draws_its_own_start():
                 np.testing.assert_array_equal(one, farpoint.sample(batch[0][:n], 9, start=first))
         np.testing.assert_array_equal(
             farpoint.order(batch, seed=seed).indices[:, :9], farpoint.sample(batch, 9, seed=seed))
-    for method in ("npdu", "fastpoint"):
-        result = getattr(farpoint, f"sample_{method}")(batch, 20, seed=11)
-        np.testing.assert_array_equal(result[:, 0], farpoint.sample(batch, 1, seed=11)[:, 0])
 
 
 def test_batches_are_clouds_one_by_one():
@@ -338,7 +335,7 @@ def test_no_gpu_is_a_reason():
 
 
 @pytest.mark.parametrize("algorithm", [
-    "radius:nvox=24", "radius:nvox=24,point_skip=false", "radius:radius_pruning=false", "quick:height=7",
+    "radius:nvox=24", "radius:nvox=24,point_skip=false", "radius:radius_pruning=false",
 ])
 def test_options_of_algorithms(algorithm):
     """They change the time only."""
@@ -350,7 +347,7 @@ def test_options_of_algorithms(algorithm):
     ("fast", "unknown algorithm 'fast'; choose one of auto, reference"), ("radius:voxels=3", "it has nvox"),
     ("radius:nvox=many", "invalid value 'many' for nvox"), ("persistent", "CPU"), ("radius:fuse_update=false", "fuse_update"),
     ("peak:gamma=0.5", "gamma"),
-    ("npdu", "approximate.*sample_npdu"), ("npdu:window=4", "approximate.*sample_npdu"),
+    ("grid", "approximate.*sample_grid"), ("grid:keep=first", "approximate.*sample_grid"),
 ])
 def test_algorithms_refused(algorithm, text):
     with pytest.raises(ValueError, match=text):

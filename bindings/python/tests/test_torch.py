@@ -363,7 +363,6 @@ def test_generators_in_place_of_seeds():
         lambda **seed: farpoint.sample(points, 5, **seed), lambda **seed: farpoint.sample(points[0].numpy(), 5, **seed),
         lambda **seed: farpoint.order(points, **seed).indices,
         lambda **seed: farpoint.sample_random(points, 5, **seed),
-        lambda **seed: farpoint.sample_npdu(points, 5, **seed),
     ]
     for call in calls:
         first, second = [np.asarray(call(seed=generator.manual_seed(7))) for _ in range(2)]

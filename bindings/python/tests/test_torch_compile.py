@@ -27,7 +27,6 @@ BREAKS = {
     "progress": lambda p: farpoint.sample(p[0], 5, progress=True),
     "check": farpoint.check,
     "grid": lambda p: farpoint.sample_grid(p, 5),
-    "npdu": lambda p: farpoint.sample_npdu(p, 5, start=[1, 2, 3]),
     "centroids": lambda p: farpoint.centroids(p, cell=0.3),
     "quality": lambda p: farpoint.quality(p[0], torch.tensor([1, 2, 3])),
     "lengths": lambda p: farpoint.sample(p, 5, lengths=[30, 20, 3]),

@@ -132,12 +132,6 @@ pub enum farpoint_approximate_method {
     FARPOINT_METHOD_RANDOM = 0,
     /// One point of each occupied cell of a cubic grid.
     FARPOINT_METHOD_GRID = 1,
-    /// Points at equal intervals along a Morton curve.
-    FARPOINT_METHOD_MORTON = 2,
-    /// Farthest point sampling that updates a window around each sample only.
-    FARPOINT_METHOD_NPDU = 3,
-    /// FastPoint, which predicts the distances of later samples from the first.
-    FARPOINT_METHOD_FASTPOINT = 4,
 }
 pub use farpoint_approximate_method::*;
 
@@ -168,30 +162,6 @@ pub enum farpoint_reduce {
     FARPOINT_REDUCE_RANDOM = 3,
 }
 pub use farpoint_reduce::*;
-
-/// Order of windows.
-#[repr(i32)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum farpoint_window_order {
-    /// Order of the input, good for scans as they are recorded.
-    FARPOINT_WINDOW_INPUT = 0,
-    /// Along a Morton curve.
-    FARPOINT_WINDOW_MORTON = 1,
-    /// None; a window is the nearest neighbors in space.
-    FARPOINT_WINDOW_NEIGHBORS = 2,
-}
-pub use farpoint_window_order::*;
-
-/// Prediction of FastPoint.
-#[repr(i32)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum farpoint_estimator {
-    /// A small network.
-    FARPOINT_ESTIMATOR_NETWORK = 0,
-    /// A fitted curve.
-    FARPOINT_ESTIMATOR_FIT = 1,
-}
-pub use farpoint_estimator::*;
 
 /// Search method. It never changes a result.
 #[repr(i32)]
@@ -260,8 +230,6 @@ enumerations!(
     farpoint_approximate_method,
     farpoint_keep,
     farpoint_reduce,
-    farpoint_window_order,
-    farpoint_estimator,
     farpoint_search_method,
     farpoint_search_kind,
     farpoint_ball_order,

@@ -1,7 +1,7 @@
 #ifndef FARPOINT_APPROXIMATE_HPP
 #define FARPOINT_APPROXIMATE_HPP
 
-/// Approximate samplers, for comparison and speed: their result is not the farthest point sample.
+/// Approximate samplers: their result is not the farthest point sample.
 
 #include <farpoint/sample.hpp>
 
@@ -30,51 +30,18 @@ struct Grid {
     std::uint64_t seed = 0;
 };
 
-/// Points at equal intervals along a Morton curve.
-struct Morton {
-    /// Bits per axis, 1 to 21; 0: 10.
-    std::size_t bits = 0;
-};
-
-/// Order of the points in the windows of `Npdu`.
-enum class WindowOrder : std::int32_t {
-    /// Order of the input: good for scans as recorded.
-    input = FARPOINT_WINDOW_INPUT,
-    morton = FARPOINT_WINDOW_MORTON,
-    /// No order: a window is the nearest neighbors in space.
-    neighbors = FARPOINT_WINDOW_NEIGHBORS,
-};
-
-/// Farthest point sampling that updates only a window around each sample.
-struct Npdu : StartOptions {
-    WindowOrder order = WindowOrder::input;
-    /// Number of points of a window; 0: 16 times the points per sample.
-    std::size_t window = 0;
-};
-
-/// Distance estimator of `FastPoint`.
-enum class Estimator : std::int32_t { network = FARPOINT_ESTIMATOR_NETWORK, fit = FARPOINT_ESTIMATOR_FIT };
-
-/// FastPoint, which predicts the distances of later samples from the first; these are chosen by an exact algorithm.
-struct FastPoint : StartOptions, ExactOptions {
-    Estimator estimator = Estimator::network;
-};
-
-using ApproximateMethod = std::variant<Random, Grid, Morton, Npdu, FastPoint>;
+using ApproximateMethod = std::variant<Random, Grid>;
 
 /// Result of an approximate sampler. Move-only.
 class ApproximateResult {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return view().count; }
-    /// Rows of the cloud, all distinct: in order of choice, along the curve (`Morton`), or ascending (`Grid`).
+    /// Rows of the cloud, all distinct: in order of choice, or ascending (`Grid`).
     [[nodiscard]] Span<std::size_t> indices() const noexcept { return {view().indices, size()}; }
     /// Number of non-finite rows that were skipped.
     [[nodiscard]] std::size_t dropped() const noexcept { return view().dropped; }
     /// Cell size of `Grid`; NaN for other methods.
     [[nodiscard]] double cell() const noexcept { return view().cell; }
-    /// Covering radius if the method computes it (`FastPoint`), else NaN; the function
-    /// `covering_radius` computes it for all methods.
-    [[nodiscard]] double covering_radius() const noexcept { return view().covering_radius; }
     /// View of the C interface; valid for the lifetime of this object.
     [[nodiscard]] farpoint_approximate_view view() const noexcept {
         return farpoint_approximate_result_view(result_.get());
@@ -127,22 +94,6 @@ inline void set_method(farpoint_approximate_options& c, const Grid& method) noex
     c.keep = static_cast<farpoint_keep>(method.keep);
     c.method_seed = method.seed;
 }
-inline void set_method(farpoint_approximate_options& c, const Morton& method) noexcept {
-    c.method = FARPOINT_METHOD_MORTON;
-    c.bits = method.bits;
-}
-inline void set_method(farpoint_approximate_options& c, const Npdu& method) noexcept {
-    c.method = FARPOINT_METHOD_NPDU;
-    c.window_order = static_cast<farpoint_window_order>(method.order);
-    c.window = method.window;
-    set_start(c, method);
-}
-inline void set_method(farpoint_approximate_options& c, const FastPoint& method) noexcept {
-    c.method = FARPOINT_METHOD_FASTPOINT;
-    c.estimator = static_cast<farpoint_estimator>(method.estimator);
-    set_start(c, method);
-    set_algorithm(c, method);
-}
 
 inline farpoint_approximate_options approximate_options(const ApproximateAmount& amount, const RowOptions& rows,
                                                         const Run& run, std::size_t points) {
@@ -161,7 +112,7 @@ inline farpoint_approximate_options approximate_options(const ApproximateAmount&
 /// Samples a cloud by an approximate method; the result is the same for every run and
 /// number of threads.
 ///
-/// @param method  `Random{}`, `Grid{}`, `Morton{}`, `Npdu{}` or `FastPoint{}`
+/// @param method  `Random{}` or `Grid{}`
 /// @param amount  a number, `ratio(0.25)`, `all()`, or `cell(0.1)` for `Grid`
 /// @throws Error
 inline ApproximateResult sample_approximate(const Points& cloud, const ApproximateMethod& method,

@@ -172,8 +172,8 @@ struct SampleOptions : RunOptions, NonFiniteOptions, StartOptions, ExactOptions,
 /// Options of `sample_batch`.
 struct BatchOptions : RunOptions, NonFiniteOptions, StartOptions, ExactOptions, RowOptions {};
 
-/// Options of `sample_approximate`; starts are members of the methods that have them.
-struct ApproximateOptions : RunOptions, NonFiniteOptions, RowOptions {};
+/// Options of `sample_approximate`.
+struct ApproximateOptions : CpuOptions, NonFiniteOptions, ProgressOptions, RowOptions {};
 
 /// Options of `centroids`.
 struct CentroidOptions : CpuOptions, NonFiniteOptions, ProgressOptions, RowOptions {};
@@ -282,21 +282,6 @@ void set_rows(COptions& c, const RowOptions& options, std::size_t points) {
         static const std::uint8_t none = 0;
         c.mask = mask->empty() ? &none : mask->data();
     }
-}
-
-/// Sets the start of a sampler.
-template <typename COptions>
-void set_start(COptions& c, const StartOptions& options) noexcept {
-    c.starts = options.starts.empty() ? nullptr : options.starts.data();
-    c.start_count = options.starts.size();
-    c.random_start = options.random_start.has_value();
-    c.seed = options.random_start.value_or(0);
-}
-
-/// Sets an exact algorithm.
-template <typename COptions>
-void set_algorithm(COptions& c, const ExactOptions& options) noexcept {
-    c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
 }
 
 }  // namespace detail

@@ -138,8 +138,11 @@ farpoint_sample_options sample_options(const Amount& amount, const Options& opti
                                        std::size_t points) {
     auto c = sized<farpoint_sample_options>();
     c.run = run.c();
-    set_start(c, options);
-    set_algorithm(c, options);
+    c.starts = options.starts.empty() ? nullptr : options.starts.data();
+    c.start_count = options.starts.size();
+    c.random_start = options.random_start.has_value();
+    c.seed = options.random_start.value_or(0);
+    c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
     set_rows(c, options, points);
     c.amount = amount.kind();
     c.count = amount.count();

@@ -16,18 +16,15 @@ and return arrays of the same library on the same device. ``farpoint.compat`` ha
 for other libraries.
 
 These are exact: every algorithm, thread count and device gives the same indices as the direct loop.
-``sample_random``, ``sample_grid``, ``sample_morton``, ``sample_npdu`` and ``sample_fastpoint`` are approximate
-samplers of other papers, ``centroids`` computes means of grid cells, and
-``quality`` measures any sample.
+``sample_random`` and ``sample_grid`` are approximate, ``centroids`` computes means of grid cells, and ``quality``
+measures any sample.
 """
 
 from typing import TYPE_CHECKING
 
 from ._native import CudaUnavailable, __version__
 from ._torch import import_hook
-from .approximate import (
-    Centroids, centroids, sample_fastpoint, sample_grid, sample_morton, sample_npdu, sample_random,
-)
+from .approximate import Centroids, centroids, sample_grid, sample_random
 from .assignment import assign
 from .devices import get_num_threads, set_num_threads, warm_up
 from .files import Cloud, read, write
@@ -80,13 +77,10 @@ __all__ = [
     "quality",
     "read",
     "sample",
-    "sample_fastpoint",
     "sample_file",
     "sample_files",
     "sample_grid",
     "sample_levels",
-    "sample_morton",
-    "sample_npdu",
     "sample_padded",
     "sample_ragged",
     "sample_random",
@@ -98,7 +92,12 @@ __all__ = [
 ]
 
 #: Names that were here, and where they are in the repository's laboratory.
-_MOVED = {"LabeledCloud": "lab/scenes", "generate_labeled": "lab/scenes"}
+_MOVED = {
+    "LabeledCloud": "lab/scenes", "generate_labeled": "lab/scenes",
+    "sample_fastpoint": "lab/baselines. farpoint.sample is exact",
+    "sample_morton": "lab/baselines. farpoint.sample is exact",
+    "sample_npdu": "lab/baselines. farpoint.sample is exact",
+}
 
 if not TYPE_CHECKING:  # which has to find unknown names
 

@@ -19,7 +19,7 @@ __all__ = [
     "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
     "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "CudaNearest", "cuda_device_of",
-    "sample_approximate", "cuda_sample_approximate", "cuda_approximate_scratch_bytes", "CUDA_METHODS", "centroids",
+    "sample_approximate", "centroids",
     "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
@@ -31,8 +31,6 @@ __version__: str
 #: Names of the exact algorithms, and of the approximate samplers.
 ALGORITHMS: list[str]
 METHODS: list[str]
-#: Approximate samplers available on GPUs.
-CUDA_METHODS: list[str]
 
 class CudaUnavailable(RuntimeError): ...
 
@@ -66,12 +64,6 @@ def sample_ragged(
     algorithm: str,
 ) -> NDArray[np.int64]: ...
 def sample_approximate(points: NDArray[Any], request: Approximation) -> list[NDArray[np.int64]]: ...
-def cuda_sample_approximate(
-    input: Input, output: Output, count: int, request: Approximation, index: tuple[int, int]
-) -> None: ...
-def cuda_approximate_scratch_bytes(
-    device: int, wide: bool, shape: tuple[int, int, int], count: int, request: Approximation, indexed: bool
-) -> int: ...
 def centroids(
     points: NDArray[Any], request: Approximation
 ) -> list[tuple[NDArray[Any], NDArray[np.int64], float]]: ...

@@ -2,7 +2,6 @@
 name. Records of device memory are in ``_device_records``."""
 
 # Annotations are evaluated here: with string annotations, named tuples take twice as long to create.
-from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -130,18 +129,11 @@ class Approximation(NamedTuple):
     count: int | None  # type: ignore[assignment]  # shadows tuple.count
     ratio: float | None
     cell: float | None
-    starts: np.ndarray | None = None
     seed: int | None = None
     keep: str | None = None
-    bits: int | None = None
-    window: int | None = None
-    npdu_order: str | None = None
-    estimator: str | None = None
-    first_stage: str | None = None
     lengths: list[int] | None = None
     threads: int | None = None
     skip_non_finite: bool = False
-    callback: Callable[[int, int], None] | None = None
 
 
 class Voxelization(NamedTuple):

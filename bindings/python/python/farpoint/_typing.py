@@ -70,7 +70,7 @@ NonFinite = Literal["error", "skip"]
 
 #: A name, or a name with options such as ``"radius:nvox=24"``.
 Algorithm = Union[
-    Literal["auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent"], str
+    Literal["auto", "reference", "naive", "radius", "tree", "peak", "persistent"], str
 ]
 #: A GPU by its number, as "cuda" or "cuda:1", or as a ``torch.device``.
 Device = Any
@@ -148,26 +148,6 @@ if TYPE_CHECKING:
     class GridOptions(RandomOptions, total=False):
         cell: float | None
         keep: Literal["center", "first", "random"]
-
-    class MortonOptions(TypedDict, total=False):
-        ratio: float | None
-        bits: int
-        lengths: Integers | None
-        threads: int | None
-        non_finite: NonFinite
-
-    class NpduOptions(RandomOptions, total=False):
-        window: int | None
-        order: Literal["input", "morton", "neighbors"]
-        start: Integers | None
-        progress: bool
-
-    class FastPointOptions(RandomOptions, total=False):
-        estimator: Literal["network", "fit"]
-        first_stage: Algorithm
-        start: Integers | None
-        index: Any  # an ``Index``
-        progress: bool
 
     class CentroidOptions(TypedDict, total=False):
         ratio: float | None

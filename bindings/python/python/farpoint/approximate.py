@@ -6,25 +6,19 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
 
-from . import _arguments, _native, _progress
+from . import _arguments, _native
 from ._arrays import integer_arrays, library_of
 from ._records import Approximation
 from ._torch.lazy_torch import seed_of, untraced
-from ._typing import Algorithm, ArrayT, IndexT, Integers, NamedTuple, NonFinite, Rows, Seed, subscriptable
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, NonFinite, Rows, Seed, subscriptable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._typing import (
-        CentroidOptions, FastPointOptions, FloatArray, FloatOrArray, GridOptions, Int64Array, MortonOptions, NpduOptions,
-        RandomOptions,
-    )
+    from ._typing import CentroidOptions, FloatArray, FloatOrArray, GridOptions, Int64Array, RandomOptions
     from .files import Cloud
-    from .index import Index
 
-__all__ = [
-    "Centroids", "centroids", "sample_fastpoint", "sample_grid", "sample_morton", "sample_npdu", "sample_random",
-]
+__all__ = ["Centroids", "centroids", "sample_grid", "sample_random"]
 
 
 @subscriptable
@@ -184,205 +178,6 @@ def sample_grid(
 
 
 @overload
-def sample_morton(
-    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[MortonOptions]
-) -> Int64Array: ...
-@overload
-def sample_morton(
-    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ..., **options: Unpack[MortonOptions]
-) -> ArrayT: ...
-@untraced
-def sample_morton(
-    points: Any,
-    count: int | None = None,
-    *,
-    ratio: float | None = None,
-    bits: int = 10,
-    lengths: Integers | None = None,
-    threads: int | None = None,
-    out: Any = None,
-    non_finite: NonFinite = "error",
-) -> Any:
-    """Choose points at even steps along a Morton curve; return their indices in Morton order.
-
-    Parameters
-    ----------
-    points, count, ratio, lengths, threads, out, non_finite
-        As for ``sample_random``.
-    bits : int, optional
-        Bits per axis, 1 to 21.
-
-    Returns
-    -------
-    array of int64, (K,) or (B, K)
-        As for ``sample_random``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for ``sample_random``.
-
-    Notes
-    -----
-    Source: EdgePC, Ying et al., ISCA 2023.
-
-    Examples
-    --------
-    >>> import numpy, farpoint
-    >>> farpoint.sample_morton(numpy.arange(10.0).reshape(10, 1), 2)
-    array([0, 5])
-    """
-    request = _request(
-        "morton", count, ratio, None, non_finite, threads, bits=_arguments.integer(bits, "bits", 1, 21)
-    )
-    return _indices(points, request, lengths, out)
-
-
-@overload
-def sample_npdu(
-    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[NpduOptions]
-) -> Int64Array: ...
-@overload
-def sample_npdu(
-    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ..., **options: Unpack[NpduOptions]
-) -> ArrayT: ...
-@untraced
-def sample_npdu(
-    points: Any,
-    count: int | None = None,
-    *,
-    ratio: float | None = None,
-    window: int | None = None,
-    order: Literal["input", "morton", "neighbors"] = "input",
-    start: Integers | None = None,
-    seed: Seed | None = None,
-    lengths: Integers | None = None,
-    threads: int | None = None,
-    out: Any = None,
-    non_finite: NonFinite = "error",
-    progress: bool = False,
-) -> Any:
-    """Choose points by farthest point sampling that updates only a window around each sample.
-
-    Parameters
-    ----------
-    points, count, ratio, lengths, threads, out, non_finite
-        As for ``sample_random``.
-    window : int, optional
-        Number of points of a window; ``16 N / M`` unless set.
-    order : {"input", "morton", "neighbors"}, optional
-        Order that windows are taken in: the order of the input (for scans as recorded), Morton order, or
-        neighbors in space.
-    start : int or array of int, optional
-        Index to start from (0), or several: an existing sample to continue. In a batch: one for all clouds, (B,) one
-        per cloud, or (B, S) several per cloud.
-    seed : int or torch.Generator, optional
-        Start at a random point instead, as in ``sample``.
-    progress : bool, optional
-        Show a progress bar (tqdm's, if installed). For one cloud.
-
-    Returns
-    -------
-    array of int64, (K,) or (B, K)
-        As for ``sample_random``, in order of selection.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for ``sample_random``; or a start outside the cloud.
-
-    Notes
-    -----
-    Source: adjustable FPS, Li et al., 2022.
-
-    Examples
-    --------
-    >>> import numpy, farpoint
-    >>> farpoint.sample_npdu(numpy.arange(10.0).reshape(10, 1), 2, window=10)
-    array([0, 9])
-    """
-    window = None if window is None else _arguments.integer(window, "window", 1)
-    request = _request(
-        "npdu", count, ratio, None, non_finite, threads, seed=_no_start(seed, start), window=window, npdu_order=order
-    )
-    return _indices(points, request, lengths, out, start, progress)
-
-
-@overload
-def sample_fastpoint(
-    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ..., **options: Unpack[FastPointOptions]
-) -> Int64Array: ...
-@overload
-def sample_fastpoint(
-    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ..., **options: Unpack[FastPointOptions]
-) -> ArrayT: ...
-@untraced
-def sample_fastpoint(
-    points: Any,
-    count: int | None = None,
-    *,
-    ratio: float | None = None,
-    estimator: Literal["network", "fit"] = "network",
-    first_stage: Algorithm = "auto",
-    start: Integers | None = None,
-    seed: Seed | None = None,
-    lengths: Integers | None = None,
-    index: Index[Any, Any] | None = None,
-    threads: int | None = None,
-    out: Any = None,
-    non_finite: NonFinite = "error",
-    progress: bool = False,
-) -> Any:
-    """Choose points at decreasing distances, predicted from the first tenth of an exact sample.
-
-    Exact steps add the remaining points.
-
-    Parameters
-    ----------
-    points, count, ratio, lengths, threads, out, non_finite
-        As for ``sample_random``; also PyTorch tensors on a GPU, where the work is queued on the current stream, rows
-        are not checked for NaN, and ``progress`` is ignored, as by ``sample``.
-    estimator : {"network", "fit"}, optional
-        Predictor of the distances: the paper's network, or a fitted curve.
-    first_stage : str, optional
-        Algorithm of the exact sample, as for ``sample``; affects only the time.
-    start, seed, progress : optional
-        As for ``sample_npdu``.
-    index : Index, optional
-        An ``Index`` of ``points`` with the same lengths. On a GPU this saves the time to build one; the result is the
-        same.
-
-    Returns
-    -------
-    array of int64, (K,) or (B, K)
-        As for ``sample_random``, in order of selection.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for ``sample_npdu``.
-    farpoint.CudaUnavailable
-        The points are on a GPU that can't be used.
-
-    Notes
-    -----
-    Source: FastPoint, ICCV 2025.
-
-    Examples
-    --------
-    >>> import numpy, farpoint
-    >>> farpoint.sample_fastpoint(numpy.arange(10.0).reshape(10, 1), 2)
-    array([0, 9])
-    """
-    request = _request(
-        "fastpoint", count, ratio, None, non_finite, threads, seed=_no_start(seed, start), estimator=estimator,
-        first_stage=first_stage,
-    )
-    tree = None if index is None else _tree_of(index, points, lengths)
-    return _indices(points, request, lengths, out, start, progress, tree)
-
-
-@overload
 def centroids(
     points: Rows | Cloud, count: int | None = ..., **options: Unpack[CentroidOptions]
 ) -> Centroids[FloatArray, Int64Array]: ...
@@ -467,39 +262,23 @@ def centroids(
 
 
 def _request(
-    method: str, count: Any, ratio: Any, cell: Any, non_finite: str, threads: Any, seed: Any = None, **options: Any
+    method: str, count: Any, ratio: Any, cell: Any, non_finite: str, threads: Any, seed: Any, keep: str | None = None
 ) -> Approximation:
     """Checks the arguments of all samplers. The compiled module checks names."""
     count = _one_amount(count, ratio, cell, non_finite, "count, ratio and cell" if method == "grid" else "count and ratio")
     return Approximation(
         method, count, ratio, cell, seed=_arguments.seed(seed_of(seed)), threads=_arguments.threads(threads),
-        skip_non_finite=non_finite == "skip", **options,
+        skip_non_finite=non_finite == "skip", keep=keep,
     )
 
 
-def _no_start(seed: Any, start: Any) -> Any:
-    """Returns the seed; raises if a start is set, too."""
-    if start is not None and seed is not None:
-        raise ValueError(f"pass start or seed, not both (got {start=}, {seed=})")
-    return seed
-
-
-def _indices(
-    points: Any, request: Approximation, lengths: Any, out: Any, start: Any = None, progress: bool = False,
-    tree: Any = None,
-) -> Any:
-    """Samples on the device of the points, which may fall back to the CPU."""
+def _indices(points: Any, request: Approximation, lengths: Any, out: Any) -> Any:
+    """Samples on the CPU."""
     library = library_of(points)
-    chosen = library.sample_approximate(points, request, start, lengths, tree)
-    if chosen is None:
-        array = library.on_host(points, f'method "{request.method}" runs')
-        starts = None if start is None else integer_arrays.starts_of(start, array.ndim == 3)
-        rows = integer_arrays.lengths_of(lengths)
-        with _progress.bar(progress, "sampling", "points") as callback:
-            samples = _native.sample_approximate(array, request._replace(starts=starts, lengths=rows, callback=callback))
-        chosen = samples[0] if array.ndim == 2 else _stacked(samples, (len(samples), _width(samples, array, request)), -1)
-        chosen = chosen if out is not None else library.like(chosen, points)
-    return chosen if out is None else library.fill(out, chosen, points)
+    array = library.on_host(points, f'method "{request.method}" runs')
+    samples = _native.sample_approximate(array, request._replace(lengths=integer_arrays.lengths_of(lengths)))
+    chosen = samples[0] if array.ndim == 2 else _stacked(samples, (len(samples), _width(samples, array, request)), -1)
+    return library.like(chosen, points) if out is None else library.fill(out, chosen, points)
 
 
 def _width(samples: list[np.ndarray], batch: np.ndarray, request: Approximation) -> int:
@@ -509,16 +288,6 @@ def _width(samples: list[np.ndarray], batch: np.ndarray, request: Approximation)
     if request.ratio is not None:
         return _native.limit(batch.shape[1], ratio=request.ratio)
     return max((len(indices) for indices in samples), default=0)
-
-
-def _tree_of(index: Index[Any, Any], points: Any, lengths: Any) -> Any:
-    """Returns the tree of an index after checking that it is one of these points."""
-    index_lengths, offsets = index._lengths_and_offsets
-    if index.y is not points or index_lengths is not lengths or offsets is not None:
-        raise ValueError(
-            "index is of other points or lengths; pass farpoint.Index(points, y_lengths=lengths) of the same two objects"
-        )
-    return index._tree
 
 
 def _one_amount(

@@ -163,8 +163,8 @@ def sample(
         ``count`` returns all of them, padded with -1. On a GPU the rows are gathered first, and a
         mask or rows on the GPU synchronize it.
     algorithm : str, optional
-        On the CPU "auto", "reference", "naive", "radius", "tree", "peak" or "quick"; on a GPU "auto",
-        "naive", "radius", "persistent", "peak" or "quick". Options follow a colon, as in
+        On the CPU "auto", "reference", "naive", "radius", "tree" or "peak"; on a GPU "auto",
+        "naive", "radius", "persistent" or "peak". Options follow a colon, as in
         ``"radius:nvox=24"``.
         All give the same indices. For approximate samplers see ``sample_grid``.
     seed : int or torch.Generator, optional
@@ -216,7 +216,7 @@ def sample(
     See Also
     --------
     order : Order a whole cloud, farthest first.
-    sample_grid, sample_npdu, sample_fastpoint : Samplers whose result is not the farthest point sample.
+    sample_grid, sample_random : Samplers whose result is not the farthest point sample.
 
     Notes
     -----

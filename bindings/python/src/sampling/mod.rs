@@ -49,7 +49,7 @@ fn job(amount: Amount, algorithm: &str) -> PyResult<Sampler> {
 }
 
 /// Returns the start of cloud `k`, of starts with a row for all clouds or a row per cloud.
-pub(crate) fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult<Start> {
+fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult<Start> {
     let count = starts.shape()[0];
     let starts = starts.as_array();
     let Some(of_cloud) = starts.outer_iter().nth(if count == 1 { 0 } else { k }) else {
@@ -65,7 +65,7 @@ pub(crate) fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult
 /// Returns the seed of cloud `cloud` of a batch: clouds draw one after another from the seed's generator, whose state
 /// moves by this step.
 #[pyfunction]
-pub(crate) fn cloud_seed(seed: u64, cloud: u64) -> u64 {
+fn cloud_seed(seed: u64, cloud: u64) -> u64 {
     seed.wrapping_add(cloud.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 

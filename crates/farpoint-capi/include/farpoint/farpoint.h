@@ -314,18 +314,6 @@ enum farpoint_approximate_method
      * One point of each occupied cell of a cubic grid.
      */
     FARPOINT_METHOD_GRID = 1,
-    /**
-     * Points at equal intervals along a Morton curve.
-     */
-    FARPOINT_METHOD_MORTON = 2,
-    /**
-     * Farthest point sampling that updates a window around each sample only.
-     */
-    FARPOINT_METHOD_NPDU = 3,
-    /**
-     * FastPoint, which predicts the distances of later samples from the first.
-     */
-    FARPOINT_METHOD_FASTPOINT = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -361,60 +349,6 @@ enum farpoint_keep
 typedef enum farpoint_keep farpoint_keep;
 #else
 typedef int32_t farpoint_keep;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * Order of windows.
- */
-enum farpoint_window_order
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Order of the input, good for scans as they are recorded.
-     */
-    FARPOINT_WINDOW_INPUT = 0,
-    /**
-     * Along a Morton curve.
-     */
-    FARPOINT_WINDOW_MORTON = 1,
-    /**
-     * None; a window is the nearest neighbors in space.
-     */
-    FARPOINT_WINDOW_NEIGHBORS = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum farpoint_window_order farpoint_window_order;
-#else
-typedef int32_t farpoint_window_order;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * Prediction of FastPoint.
- */
-enum farpoint_estimator
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * A small network.
-     */
-    FARPOINT_ESTIMATOR_NETWORK = 0,
-    /**
-     * A fitted curve.
-     */
-    FARPOINT_ESTIMATOR_FIT = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum farpoint_estimator farpoint_estimator;
-#else
-typedef int32_t farpoint_estimator;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -955,11 +889,11 @@ typedef struct farpoint_approximate_options {
      */
     size_t size;
     /**
-     * Device, threads and more. NULL: on all threads of the CPU, with the defaults.
+     * Threads and more; the device is the CPU. NULL: on all threads, with the defaults.
      */
     const struct farpoint_run_options *run;
     /**
-     * FARPOINT_METHOD_RANDOM or another.
+     * FARPOINT_METHOD_RANDOM or FARPOINT_METHOD_GRID.
      */
     farpoint_approximate_method method;
     /**
@@ -979,50 +913,13 @@ typedef struct farpoint_approximate_options {
      */
     double cell;
     /**
-     * Rows to start from, for FARPOINT_METHOD_NPDU and FARPOINT_METHOD_FASTPOINT. NULL: the first
-     * usable row.
-     */
-    const size_t *starts;
-    /**
-     * Number of `starts`.
-     */
-    size_t start_count;
-    /**
-     * The seed of `random_start`.
-     */
-    uint64_t seed;
-    /**
      * The seed of FARPOINT_METHOD_RANDOM and FARPOINT_KEEP_RANDOM.
      */
     uint64_t method_seed;
     /**
-     * Not 0 to start at a point drawn by `seed`.
-     */
-    int32_t random_start;
-    /**
      * Point of a cell that FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
      */
     farpoint_keep keep;
-    /**
-     * Order of the windows of FARPOINT_METHOD_NPDU: FARPOINT_WINDOW_INPUT or another.
-     */
-    farpoint_window_order window_order;
-    /**
-     * Prediction of FARPOINT_METHOD_FASTPOINT: FARPOINT_ESTIMATOR_NETWORK or another.
-     */
-    farpoint_estimator estimator;
-    /**
-     * Points of a window of FARPOINT_METHOD_NPDU; 0: 16 times the points per sample.
-     */
-    size_t window;
-    /**
-     * Bits per axis of FARPOINT_METHOD_MORTON, 1 to 21; 0: 10.
-     */
-    size_t bits;
-    /**
-     * The exact algorithm that FARPOINT_METHOD_FASTPOINT begins with, as in farpoint_sample_options.
-     */
-    const char *algorithm;
     /**
      * Rows of the cloud to sample, as in farpoint_sample_options. NULL: all rows.
      */
@@ -1046,8 +943,7 @@ typedef struct farpoint_approximate_view {
      */
     size_t count;
     /**
-     * Rows of the cloud, all different, `count` of them: in order of choice, along the curve
-     * (FARPOINT_METHOD_MORTON), or rising (FARPOINT_METHOD_GRID).
+     * Rows of the cloud, all different, `count` of them: in order of choice, or rising (FARPOINT_METHOD_GRID).
      */
     const size_t *indices;
     /**
@@ -1059,11 +955,6 @@ typedef struct farpoint_approximate_view {
      * for other methods.
      */
     double cell;
-    /**
-     * The largest distance of any point to its nearest sample, if the method computes it
-     * (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() computes it for all.
-     */
-    double covering_radius;
 } farpoint_approximate_view;
 
 /**
@@ -1876,7 +1767,7 @@ farpoint_status farpoint_sample_result_levels(const struct farpoint_sample_resul
 
 /**
  * Samples a cloud by a method that does not give the farthest point sample. The same on every run,
- * machine and number of threads.
+ * machine and number of threads. CPU only.
  *
  * @param points   the cloud
  * @param options  options of the sampler; not NULL
@@ -1891,7 +1782,7 @@ farpoint_status farpoint_approximate(struct farpoint_points points,
 /**
  * Computes the mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
  * another amount, of the grid that has the most cells but no more than that. CPU only; `method` of the options is
- * ignored, and its members, starts and seeds are FARPOINT_INVALID_ARGUMENT.
+ * ignored, and its members are FARPOINT_INVALID_ARGUMENT.
  *
  * @param points   the cloud
  * @param options  options of the sampler; not NULL

@@ -5,9 +5,9 @@ use crate::constants::farpoint_status;
 use crate::handle::{free, read, write_result};
 use crate::options::{farpoint_approximate_options, run};
 use crate::points::farpoint_points;
-use crate::run::{Either, in_its_precision, in_precision, of_either, on_place};
+use crate::run::{Either, in_its_precision, in_precision, of_either};
 use crate::status::Failure;
-use farpoint::approximate::{ApproximateDevice, ApproximateSample, Centroids, Details};
+use farpoint::approximate::{ApproximateSample, Centroids, Details};
 
 /// An approximate sample, which is not the farthest point sample.
 ///
@@ -27,17 +27,13 @@ pub struct farpoint_centroids_result(Either<Centroids<f32>, Centroids<f64>>);
 pub struct farpoint_approximate_view {
     /// Number of samples.
     pub count: usize,
-    /// Rows of the cloud, all different, `count` of them: in order of choice, along the curve
-    /// (FARPOINT_METHOD_MORTON), or rising (FARPOINT_METHOD_GRID).
+    /// Rows of the cloud, all different, `count` of them: in order of choice, or rising (FARPOINT_METHOD_GRID).
     pub indices: *const usize,
     /// Rows that were left out because they hold NaN or infinity.
     pub dropped: usize,
     /// The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN
     /// for other methods.
     pub cell: f64,
-    /// The largest distance of any point to its nearest sample, if the method computes it
-    /// (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() computes it for all.
-    pub covering_radius: f64,
 }
 
 /// Members of centroids. Addresses are valid until they are freed.
@@ -59,7 +55,7 @@ pub struct farpoint_centroids_view {
 }
 
 /// Samples a cloud by a method that does not give the farthest point sample. The same on every run,
-/// machine and number of threads.
+/// machine and number of threads. CPU only.
 ///
 /// @param points   the cloud
 /// @param options  options of the sampler; not NULL
@@ -78,7 +74,7 @@ pub unsafe extern "C" fn farpoint_approximate(
 
 /// Computes the mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
 /// another amount, of the grid that has the most cells but no more than that. CPU only; `method` of the options is
-/// ignored, and its members, starts and seeds are FARPOINT_INVALID_ARGUMENT.
+/// ignored, and its members are FARPOINT_INVALID_ARGUMENT.
 ///
 /// @param points   the cloud
 /// @param options  options of the sampler; not NULL
@@ -131,17 +127,15 @@ pub unsafe extern "C" fn farpoint_centroids_result_view(
 
 impl farpoint_approximate_result {
     fn view(&self) -> farpoint_approximate_view {
-        let (cell, covering_radius) = match &self.0.details {
-            Details::Grid { cell, .. } => (*cell, f64::NAN),
-            Details::FastPoint(details) => (f64::NAN, details.covering_radius),
-            _ => (f64::NAN, f64::NAN),
+        let cell = match self.0.details {
+            Details::Grid { cell, .. } => cell,
+            _ => f64::NAN,
         };
         farpoint_approximate_view {
             count: self.0.len(),
             indices: self.0.indices.as_ptr(),
             dropped: self.0.dropped,
             cell,
-            covering_radius,
         }
     }
 }
@@ -161,6 +155,25 @@ impl farpoint_centroids_result {
     }
 }
 
+/// Runs a method of a job, one of [`farpoint::On`], for the selected rows of a cloud, in its precision.
+macro_rules! run_job {
+    ($run:expr, $what:literal, $job:expr, $options:expr, $points:expr, $method:ident) => {{
+        let (job, cpu) = ($job, $run.cpu($what)?);
+        $run.observed(|_, observer| {
+            let result = in_precision!($points.precision()?, T => {
+                // SAFETY: by the calling function's contract.
+                let cloud = unsafe { $options.row_selection().apply($points.read::<T>()?) }?;
+                let on = match observer {
+                    None => job.on(&cpu),
+                    Some(observer) => job.on(&cpu).observe(observer),
+                };
+                on.$method(&cloud)?
+            });
+            Ok::<_, Failure>(result)
+        })?
+    }};
+}
+
 /// # Safety
 /// Same as `farpoint_approximate`.
 unsafe fn approximate(
@@ -168,24 +181,13 @@ unsafe fn approximate(
     options: *const farpoint_approximate_options,
 ) -> Result<farpoint_approximate_result, Failure> {
     // SAFETY: by this function's contract.
-    let (options, run, job) = unsafe {
+    let (options, run) = unsafe {
         let options = structure(options)?;
-        let run = run(options.run)?;
-        let job = options.job(run.non_finite)?;
-        (options, run, job)
+        (options, run(options.run)?)
     };
-    run.observed(|place, observer| {
-        let sample = in_precision!(points.precision()?, T => {
-            // SAFETY: by this function's contract.
-            let cloud = unsafe { options.row_selection().apply(points.read::<T>()?) }?;
-            on_place!(place, device => device.sample_approximate(&job, &cloud, observer))?
-        });
-        match sample {
-            Either::Single(sample) | Either::Double(sample) => {
-                Ok(farpoint_approximate_result(sample))
-            }
-        }
-    })
+    let job = options.job(run.non_finite)?;
+    let sample = run_job!(run, "approximate samplers run", job, options, points, sample);
+    of_either!(sample, sample => Ok(farpoint_approximate_result(sample)))
 }
 
 /// # Safety
@@ -200,17 +202,6 @@ unsafe fn centroids(
         (options, run(options.run)?)
     };
     let job = options.centroids(run.non_finite)?;
-    let cpu = run.cpu("centroids are computed")?;
-    run.observed(|_, observer| {
-        let found = in_precision!(points.precision()?, T => {
-            // SAFETY: by this function's contract.
-            let cloud = unsafe { options.row_selection().apply(points.read::<T>()?) }?;
-            let on = match observer {
-                None => job.on(&cpu),
-                Some(observer) => job.on(&cpu).observe(observer),
-            };
-            on.centroids(&cloud)?
-        });
-        Ok(farpoint_centroids_result(found))
-    })
+    let found = run_job!(run, "centroids are computed", job, options, points, centroids);
+    Ok(farpoint_centroids_result(found))
 }

@@ -4,10 +4,9 @@ use crate::arguments::{lookup, number};
 use crate::constants::*;
 use crate::options::farpoint_run_options;
 use crate::points::RowSelection;
-use crate::status::{Failure, invalid};
-use farpoint::approximate::{Estimator, Keep, Method, Order};
+use crate::status::Failure;
+use farpoint::approximate::{Keep, Method};
 use farpoint::{Amount, ApproximateSampler, NonFinite};
-use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
 /// Options of an approximate sampler. The number of points must be set: a `count` or `ratio` of 0 is
@@ -17,9 +16,9 @@ use std::mem::MaybeUninit;
 pub struct farpoint_approximate_options {
     /// `sizeof(farpoint_approximate_options)`: gives the library the caller's version.
     pub size: usize,
-    /// Device, threads and more. NULL: on all threads of the CPU, with the defaults.
+    /// Threads and more; the device is the CPU. NULL: on all threads, with the defaults.
     pub run: *const farpoint_run_options,
-    /// FARPOINT_METHOD_RANDOM or another.
+    /// FARPOINT_METHOD_RANDOM or FARPOINT_METHOD_GRID.
     pub method: MaybeUninit<farpoint_approximate_method>,
     /// Amount: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
     pub amount: MaybeUninit<farpoint_amount>,
@@ -29,29 +28,10 @@ pub struct farpoint_approximate_options {
     pub ratio: f64,
     /// Size of a cell in the unit of the coordinates, with FARPOINT_CELL.
     pub cell: f64,
-    /// Rows to start from, for FARPOINT_METHOD_NPDU and FARPOINT_METHOD_FASTPOINT. NULL: the first
-    /// usable row.
-    pub starts: *const usize,
-    /// Number of `starts`.
-    pub start_count: usize,
-    /// The seed of `random_start`.
-    pub seed: u64,
     /// The seed of FARPOINT_METHOD_RANDOM and FARPOINT_KEEP_RANDOM.
     pub method_seed: u64,
-    /// Not 0 to start at a point drawn by `seed`.
-    pub random_start: i32,
     /// Point of a cell that FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
     pub keep: MaybeUninit<farpoint_keep>,
-    /// Order of the windows of FARPOINT_METHOD_NPDU: FARPOINT_WINDOW_INPUT or another.
-    pub window_order: MaybeUninit<farpoint_window_order>,
-    /// Prediction of FARPOINT_METHOD_FASTPOINT: FARPOINT_ESTIMATOR_NETWORK or another.
-    pub estimator: MaybeUninit<farpoint_estimator>,
-    /// Points of a window of FARPOINT_METHOD_NPDU; 0: 16 times the points per sample.
-    pub window: usize,
-    /// Bits per axis of FARPOINT_METHOD_MORTON, 1 to 21; 0: 10.
-    pub bits: usize,
-    /// The exact algorithm that FARPOINT_METHOD_FASTPOINT begins with, as in farpoint_sample_options.
-    pub algorithm: *const c_char,
     /// Rows of the cloud to sample, as in farpoint_sample_options. NULL: all rows.
     pub rows: *const usize,
     /// Number of `rows`.
@@ -65,32 +45,16 @@ super::options!(farpoint_approximate_options, last: mask);
 impl farpoint_approximate_options {
     /// Returns the sampler.
     ///
-    /// # Safety
-    /// Starts and algorithm are as the header says.
-    ///
     /// # Errors
-    /// If a number or a text is unknown, or a member is not the method's.
-    pub(crate) unsafe fn job(&self, non_finite: NonFinite) -> Result<ApproximateSampler, Failure> {
-        // SAFETY: by this function's contract.
-        let (method, start) = unsafe {
-            let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
-            (self.method()?, start)
+    /// If a number is unknown, or a member is not the method's.
+    pub(crate) fn job(&self, non_finite: NonFinite) -> Result<ApproximateSampler, Failure> {
+        let method = self.method()?;
+        let used: &[_] = match method {
+            Method::Grid { .. } => &["keep", "method_seed"],
+            _ => &["method_seed"],
         };
-        self.refuse_unused(
-            method.name(),
-            match &method {
-                Method::Random { .. } => &["method_seed"],
-                Method::Grid { .. } => &["keep", "method_seed"],
-                Method::Morton { .. } => &["bits"],
-                Method::Npdu { .. } => &["window", "window_order", "starts", "random_start"],
-                _ => &["estimator", "algorithm", "starts", "random_start"],
-            },
-        )?;
-        let job = ApproximateSampler::new(method, self.amount()?).non_finite(non_finite);
-        Ok(match start {
-            None => job,
-            Some(start) => job.start(start),
-        })
+        self.refuse_unused(method.name(), used)?;
+        Ok(ApproximateSampler::new(method, self.amount()?).non_finite(non_finite))
     }
 
     /// Returns the sampler for centroids.
@@ -105,17 +69,7 @@ impl farpoint_approximate_options {
 
     /// Refuses members that only other methods have.
     fn refuse_unused(&self, method: &str, used: &[&str]) -> Result<(), Failure> {
-        let members = [
-            ("starts", self.start_count != 0),
-            ("random_start", self.random_start != 0),
-            ("method_seed", self.method_seed != 0),
-            ("keep", number(self.keep) != 0),
-            ("window_order", number(self.window_order) != 0),
-            ("estimator", number(self.estimator) != 0),
-            ("window", self.window != 0),
-            ("bits", self.bits != 0),
-            ("algorithm", !self.algorithm.is_null()),
-        ];
+        let members = [("method_seed", self.method_seed != 0), ("keep", number(self.keep) != 0)];
         super::refuse_unused(method, used, &members)
     }
 
@@ -134,24 +88,10 @@ impl farpoint_approximate_options {
         super::nonzero(lookup(self.amount, "amount", &amounts)?)
     }
 
-    /// # Safety
-    /// The algorithm is as the header says.
-    unsafe fn method(&self) -> Result<Method, Failure> {
-        let bits = match self.bits {
-            0 => 10,
-            bits => u32::try_from(bits)
-                .map_err(|_| invalid(format!("bits is {bits}; use 1 to 21, or 0 for 10")))?,
-        };
-        let window = (self.window > 0).then_some(self.window);
-        let (keep, order, estimator) = (self.keep()?, self.order()?, self.estimator()?);
-        // SAFETY: by this function's contract.
-        let first = unsafe { super::algorithm(self.algorithm) }?;
+    fn method(&self) -> Result<Method, Failure> {
         let methods = [
             (FARPOINT_METHOD_RANDOM, Method::Random { seed: self.method_seed }),
-            (FARPOINT_METHOD_GRID, Method::Grid { keep }),
-            (FARPOINT_METHOD_MORTON, Method::Morton { bits }),
-            (FARPOINT_METHOD_NPDU, Method::Npdu { window, order }),
-            (FARPOINT_METHOD_FASTPOINT, Method::FastPoint { first, estimator }),
+            (FARPOINT_METHOD_GRID, Method::Grid { keep: self.keep()? }),
         ];
         lookup(self.method, "method", &methods)
     }
@@ -163,22 +103,5 @@ impl farpoint_approximate_options {
             (FARPOINT_KEEP_RANDOM, Keep::Random(self.method_seed)),
         ];
         lookup(self.keep, "keep", &kept)
-    }
-
-    fn order(&self) -> Result<Order, Failure> {
-        let orders = [
-            (FARPOINT_WINDOW_INPUT, Order::Input),
-            (FARPOINT_WINDOW_MORTON, Order::Morton),
-            (FARPOINT_WINDOW_NEIGHBORS, Order::Neighbors),
-        ];
-        lookup(self.window_order, "window_order", &orders)
-    }
-
-    fn estimator(&self) -> Result<Estimator, Failure> {
-        let estimators = [
-            (FARPOINT_ESTIMATOR_NETWORK, Estimator::Network),
-            (FARPOINT_ESTIMATOR_FIT, Estimator::Fit),
-        ];
-        lookup(self.estimator, "estimator", &estimators)
     }
 }

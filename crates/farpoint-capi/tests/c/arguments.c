@@ -91,7 +91,7 @@ static size_t some_rows(const size_t **list) {
 }
 
 static const char *some_algorithm(void) {
-    const char *names[] = {NULL, NULL, "auto", "naive", "peak", "tree", "quick:height=3", "radius:nvox=0", "none", ""};
+    const char *names[] = {NULL, NULL, "auto", "naive", "peak", "tree", "quick", "radius:nvox=0", "none", ""};
     return names[draw(sizeof names / sizeof *names)];
 }
 
@@ -150,13 +150,7 @@ static void approximating(void) {
     options.amount = some_int();
     options.ratio = some_double();
     options.cell = some_double();
-    options.random_start = draw(5) == 0;
     options.keep = draw(9) == 0 ? some_int() : 0;
-    options.window_order = draw(9) == 0 ? some_int() : 0;
-    options.estimator = draw(9) == 0 ? some_int() : 0;
-    options.window = draw(6) == 0 ? some_size() : 0;
-    options.bits = draw(6) == 0 ? some_size() : 0;
-    options.algorithm = draw(6) == 0 ? some_algorithm() : NULL;
     options.row_count = some_rows(&options.rows);
     farpoint_approximate_result *result = NULL;
     farpoint_centroids_result *centroids = NULL;

@@ -55,7 +55,7 @@ static void progress_and_canceling(size_t threads) {
     heard.calls = 0;
     heard.cancel_at = 1;
     REFUSED(farpoint_search(cloud, cloud, &searching, &found), FARPOINT_CANCELED, "canceled after");
-    farpoint_approximate_options approximate = approximate_options(FARPOINT_METHOD_NPDU, SAMPLES);
+    farpoint_approximate_options approximate = approximate_options(FARPOINT_METHOD_GRID, SAMPLES);
     farpoint_approximate_result *some = NULL;
     approximate.run = &run;
     heard.calls = 0;

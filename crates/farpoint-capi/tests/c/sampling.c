@@ -15,8 +15,7 @@ static void expect(farpoint_points cloud, const farpoint_sample_options *options
 
 static void same_in_every_way(const float *xyz, const size_t *expected) {
     farpoint_points cloud = farpoint_dense(xyz, COUNT, 3, FARPOINT_FLOAT32);
-    const char *algorithms[] = {NULL,   "auto", "reference",      "naive",
-                                "tree", "peak", "radius:nvox=24", "quick"};
+    const char *algorithms[] = {NULL, "auto", "reference", "naive", "tree", "peak", "radius:nvox=24"};
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
         for (size_t threads = 0; threads < 4; threads += i == 0 ? 1 : 3) {
             farpoint_sample_options options = sample_options(SAMPLES);

@@ -116,6 +116,8 @@ impl<T: Scalar> Prepared<T> {
             let (low, high) = self.ends[axis];
             match [low, high].map(|x| self.cell(axis, x)) {
                 [Some(low), Some(high)] => self.cells.push(low..=high),
+                // No point is out of range: a cloud without points may have any origin.
+                _ if self.cloud.len == 0 => self.cells.push(0..=0),
                 _ => return Err(self.out_of_range(axis)),
             }
         }

@@ -21,7 +21,7 @@ from .device import KINDS, Array, describe
 
 __all__ = [
     "non_finite", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "voxels", "weights",
+    "on_host", "ranges", "sample", "sample_ragged", "search", "tree_of", "voxels", "weights",
     "within",
 ]
 
@@ -213,10 +213,6 @@ def non_finite(points: Any) -> tuple[list[int], list[int]]:
 
 
 # ------------------------------------------------------------------------------- nearest points
-
-
-def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree: Any) -> None:
-    """Returns None: not supported on the GPU."""
 
 
 def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._records import Approximation, Neighborhood, Sampling, Search, Sides, Voxelization
+from .._records import Neighborhood, Sampling, Search, Sides, Voxelization
 
 
 class Library(Protocol):
@@ -27,11 +27,6 @@ class Library(Protocol):
 
     def ranges(self, firsts: list[int], counts: list[int], points: Any) -> Any:
         """Returns ``counts[k]`` numbers from ``firsts[k]`` on for each k, concatenated, on the device of the points."""
-
-    def sample_approximate(
-        self, points: Any, request: Approximation, start: Any, lengths: Any, tree: Any
-    ) -> Any:
-        """Returns indices by an approximate sampler on the device of the points; None to fall back to the CPU."""
 
     def nearest(self, x: Any, y: Any, search: Search) -> tuple[Any, ...]:
         """Returns distances and indices of x, and of y in searches of both directions."""

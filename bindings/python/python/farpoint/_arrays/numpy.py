@@ -19,7 +19,7 @@ from .integer_arrays import lengths_of, starts_of
 
 __all__ = [
     "non_finite", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "ranges", "sample", "sample_approximate", "sample_array", "sample_ragged", "search", "tree_of", "voxels",
+    "on_host", "ranges", "sample", "sample_array", "sample_ragged", "search", "tree_of", "voxels",
     "weights", "within",
 ]
 
@@ -74,10 +74,6 @@ def ranges(firsts: list[int], counts: list[int], points: Any) -> Any:
     """Returns ``counts[k]`` numbers from ``firsts[k]`` on for each k, concatenated."""
     shifts = np.array(firsts, np.int64) - np.cumsum([0, *counts[:-1]], dtype=np.int64)[: len(counts)]
     return like(np.arange(sum(counts), dtype=np.int64) + shifts.repeat(counts), points)
-
-
-def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree: Any) -> None:
-    """Returns None, which falls back to the CPU."""
 
 
 def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:

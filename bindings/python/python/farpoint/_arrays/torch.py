@@ -20,7 +20,6 @@ from .._torch.lazy_torch import is_compiling
 from .._torch.transfer import numbers
 from . import integer_arrays
 from .conversion import name, to_numpy
-from .torch_approximate import sample_approximate
 from .torch_arguments import (
     about, check_threads, checked, checked_pair, lengths_of, refuse_meta,
 )
@@ -33,7 +32,7 @@ from .torch_voxels import voxels
 
 __all__ = [
     "non_finite", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "ranges", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "voxels", "weights",
+    "on_host", "ranges", "sample", "sample_ragged", "search", "tree_of", "voxels", "weights",
     "within",
 ]
 
@@ -150,6 +149,6 @@ def like(result: np.ndarray, array: Any) -> Any:
     return torch.from_numpy(result)
 
 
-def fill(out: Any, result: Any, points: Any) -> Any:
+def fill(out: Any, result: np.ndarray, points: Any) -> Any:
     """Writes indices to the caller's tensor and returns it."""
-    return fill_tensor(result if isinstance(result, Tensor) else torch.from_numpy(result), out)
+    return fill_tensor(torch.from_numpy(result), out)

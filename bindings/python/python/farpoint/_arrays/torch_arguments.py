@@ -89,19 +89,15 @@ def about_pair(x: Tensor, y: Tensor) -> str:
 
 
 def checked_count(clouds: Tensor, request: Sampling) -> int:
-    """Returns the maximum number of samples per cloud; raises for errors that show without reading the data."""
-    return in_count(clouds, request.count, request.ratio, request.lengths is not None)
-
-
-def in_count(clouds: Tensor, count: int | None, ratio: float | None, padded: bool) -> int:
-    """Returns the maximum number of samples per cloud for a count or a ratio; ``padded`` clouds may have fewer rows."""
-    rows = clouds.shape[-2]
-    if ratio is not None:
-        if not 0.0 <= ratio <= 1.0:
-            raise ValueError(f"ratio {ratio} is not between 0 and 1 ({about(clouds)})")
-        return math.ceil(ratio * rows)
+    """Returns the maximum number of samples per cloud; raises for errors that show without reading the data. Padded
+    clouds may have fewer rows."""
+    rows, count = clouds.shape[-2], request.count
+    if request.ratio is not None:
+        if not 0.0 <= request.ratio <= 1.0:
+            raise ValueError(f"ratio {request.ratio} is not between 0 and 1 ({about(clouds)})")
+        return math.ceil(request.ratio * rows)
     assert count is not None
-    if count > rows and (not padded or count * len(clouds) >= 2**60):
+    if count > rows and (request.lengths is None or count * len(clouds) >= 2**60):
         raise ValueError(
             f"cannot take {count} samples from a cloud of {rows} points; request at most {rows} "
             f"({about(clouds)})"
