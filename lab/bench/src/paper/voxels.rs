@@ -9,13 +9,11 @@ use super::rule::{Rule, Unit};
 use super::table::{Row, Table, range};
 use super::timed;
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::{Case, Contender, OnCpu, Once, Turn, measure};
+use crate::timing::{Case, Contender, OnCpu, baseline, measure};
 use anyhow::Result;
-use farpoint::{Algorithm, Cpu, RadiusOptions};
+use farpoint::{Algorithm, RadiusOptions};
 use farpoint_baselines::{Method, Order};
-use farpoint_cli::each_precision;
 use farpoint_cli::output::count;
-use std::time::Instant;
 
 pub(super) struct Voxels;
 
