@@ -7,8 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates that are not directly in `crates`.
-const OUTSIDE: [&str; 4] =
-    ["bindings/python", "crates/farpoint-cuda/tests/gpu", "lab/bench", "xtask"];
+const OUTSIDE: [&str; 6] = [
+    "bindings/python",
+    "crates/farpoint-cuda/tests/gpu",
+    "lab/baselines",
+    "lab/bench",
+    "lab/scenes",
+    "xtask",
+];
 
 /// Each module with the modules that it uses.
 type Graph = BTreeMap<String, BTreeSet<String>>;

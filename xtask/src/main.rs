@@ -55,8 +55,6 @@ Usage: cargo xtask <task>
                         --dry-run: upload them
   lab [ARGS..]          the laboratory, in release mode: benchmarks (`bench`, `gpu`), the figures of the
                         RadiusFPS paper (`paper`)
-  train-estimator [CLOUD.npy|.bin ..]
-                        train FastPoint's estimator again, and print its errors on these clouds
   peers [ARGS..]        compare with other libraries (lab/peers/peers.py ARGS)
   peers chamfer [ARGS..]
                         the same for nearest neighbors (lab/peers/chamfer.py ARGS)
@@ -89,7 +87,6 @@ fn run() -> Result<()> {
         "viewer" if rest.is_empty() => viewer::write(),
         "publish" => publish::task(&rest),
         "lab" => tasks::lab(&rest),
-        "train-estimator" => tasks::train_estimator(&rest),
         "peers" => tasks::peers(&rest),
         "" | "help" | "-h" | "--help" => {
             print!("{HELP}");

@@ -22,13 +22,6 @@ pub(crate) fn lab(args: &[String]) -> Result<()> {
     run(cargo(&["run", "--release", "--package", "farpoint-lab", "--"]).args(args))
 }
 
-/// Trains FastPoint's estimator, whose weights are committed.
-pub(crate) fn train_estimator(args: &[String]) -> Result<()> {
-    let name = "train_estimator";
-    let mut command = cargo(&["run", "--release", "--package", "farpoint", "--example", name]);
-    run(command.arg("--").args(args))
-}
-
 /// Returns the name of a Python 3 interpreter, if there is one.
 pub(crate) fn python() -> Option<&'static str> {
     ["python3", "python"].into_iter().find(|name| {
