@@ -49,7 +49,7 @@ fn cells_are_voxels_with_a_size_for_each_axis() {
     ] {
         folder.fails(&format!("sample room.ply --algorithm grid {options}"), &[words]);
     }
-    folder.fails("sample room.ply -n 9 --min-points 2", &["--min-points", "grid", "auto"]);
+    folder.fails("sample room.ply -n 9 --min-points 2", &["--min-points", "--cell in place"]);
 }
 
 #[test]

@@ -85,11 +85,11 @@ fn options_of_a_sampler_choose_it() {
     let folder = Folder::new();
     folder.room("a.ply", 500);
     for (options, algorithm) in [
-        ("--cell 2m", "grid"),
-        ("--voxel 2m", "grid"),
-        ("--cell 2m --keep-point centroid", "grid"),
+        ("--cell 2", "grid"),
+        ("--voxel 2", "grid"),
+        ("--cell 2 --keep-point centroid", "grid"),
         ("-n 20 --keep-point first", "grid"),
-        ("--cell 2m --min-points 2", "grid"),
+        ("--cell 2 --min-points 2", "grid"),
     ] {
         let [implied, named] = ["", &format!("--algorithm {algorithm}")].map(|algorithm| {
             let run = format!("sample a.ply -o b.ply --json {options} {algorithm}");
