@@ -32,6 +32,7 @@ pub(crate) use sampler_name::SamplerName;
 pub(crate) use samplers::{Approximate, Compare, Keep};
 pub(crate) use view::{PageOptions, View};
 
+use crate::hints::holds;
 use crate::messages::Verbosity;
 use crate::picture::Up;
 use clap::{Arg, ArgGroup, CommandFactory, Parser, Subcommand};
@@ -52,37 +53,11 @@ pub(crate) struct Args {
 }
 
 /// Options that `-h` shows of commands with many.
-const COMMON: [&str; 26] = [
-    "count",
-    "ratio",
-    "spacing",
-    "cell",
-    "k",
-    "radius",
-    "threshold",
-    "points",
-    "density",
-    "drop_zeros",
-    "area",
-    "keep",
-    "output",
-    "indices",
-    "per_point",
-    "view",
-    "csv",
-    "map",
-    "format",
-    "json",
-    "algorithm",
-    "algorithms",
-    "device",
-    "output_dir",
-    "merge",
-    "up",
-];
+const COMMON: &str = "count ratio spacing cell k radius threshold points density drop_zeros area keep output indices \
+     per_point view csv map format json algorithm algorithms device output_dir";
 
 /// Options that the help of 'sample' names at its end only.
-const RARE: [&str; 5] = ["f32", "gpu", "simd", "node_points", "crs_wkt"];
+const RARE: &str = "f32 gpu simd node_points crs_wkt";
 
 /// Returns the arguments: of a command with many, `-h` shows the common ones in a line each, `--help` all.
 pub(crate) fn command() -> clap::Command {
@@ -103,9 +78,9 @@ fn brief(arg: Arg, is_sample: bool) -> Arg {
     let long = arg.get_long_help().map_or_else(|| text.clone(), ToString::to_string);
     let ends = [". ", ": ", ", ", "; ", " ["].into_iter().filter_map(|end| text.find(end));
     let short = text[..ends.min().unwrap_or(text.len())].trim_end_matches('.').to_owned();
-    let is_common = arg.is_positional() || COMMON.contains(&&*name);
+    let is_common = arg.is_positional() || holds(COMMON, &name);
     let arg = arg.help(short).long_help(long).hide_short_help(!is_common);
-    if is_sample && RARE.contains(&&*name) { arg.hide_long_help(true) } else { arg }
+    if is_sample && holds(RARE, &name) { arg.hide_long_help(true) } else { arg }
 }
 
 /// Verbosity of messages on stderr.
@@ -262,7 +237,7 @@ pub(crate) struct SampleOutput {
     /// Write the sampled points here, with all their attributes if the format is the input's.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the chosen rows of the input (int64, in order of choice) here.
+    /// Write the chosen rows of the input here, int64 in order of choice.
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
     /// Write the chosen points, and --indices, in the order of the input instead of that of choice: makes

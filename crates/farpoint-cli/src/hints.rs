@@ -25,7 +25,7 @@ const REPROJECT: &str = "t_srs s_srs a_srs out-srs in-srs out_srs crs epsg repro
 const DECIMAL: &str = "--ratio --spacing --cell --scale --threshold --radius --min-radius --memory --time-limit --box --box3";
 
 /// Returns whether a list holds a word.
-fn holds(list: &str, word: &str) -> bool {
+pub(crate) fn holds(list: &str, word: &str) -> bool {
     list.split(' ').any(|known| known == word)
 }
 

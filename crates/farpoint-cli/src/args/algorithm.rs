@@ -79,7 +79,7 @@ pub(super) fn long_help() -> String {
         let text = words.join(" ").replace('`', "");
         let device = option.device.map_or(String::new(), |kind| format!(" ({kind})"));
         let (name, value) =
-            (option.name.replace('_', "-"), option.value.replace("true|false", "off"));
+            (option.name.replace('_', "-"), option.value.replace("true|false", "on|off"));
         format!("\n- {}:{name}={value}{device}: {text}", option.algorithm)
     };
     let options: String = Algorithm::OPTIONS.into_iter().flatten().map(option).collect();

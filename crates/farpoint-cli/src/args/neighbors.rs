@@ -56,7 +56,7 @@ pub(crate) struct Neighbors {
     pub(crate) method: Method,
     #[command(flatten)]
     pub(crate) reading: Reading,
-    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    /// Leave out rows of zeros, (0, 0, 0), which some sensors write for 'no return'.
     #[arg(long, help_heading = "Input")]
     pub(crate) drop_zeros: bool,
     /// Write the arrays here; '-' is stdout.

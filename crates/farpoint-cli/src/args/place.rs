@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
     #[arg(long, value_name = "A", default_value = "auto", help_heading = "Sampling",
-        help = "Sampler by name, with its options after a colon", long_help = algorithm::long_help())]
+        help = "Sampler of those that --help lists", long_help = algorithm::long_help())]
     pub(crate) algorithm: Method,
     /// Row to start at, several separated by commas to continue a sample, or 'random'
     /// [default: the first row]. For exact algorithms.

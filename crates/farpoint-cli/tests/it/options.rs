@@ -360,8 +360,7 @@ fn the_short_help_has_a_line_for_each_common_option() {
         let starts = |line: &&str| line.starts_with("  -") || line.starts_with("      -");
         help.lines().filter(starts).map(str::to_owned).collect::<Vec<_>>()
     };
-    for command in ["sample", "order", "convert", "chamfer", "neighbors", "compare", "view", "info"]
-    {
+    for command in ["sample", "order", "convert", "chamfer", "neighbors", "compare", "view"] {
         let short = folder.ok(&format!("{command} -h")).text();
         let long = folder.ok(&format!("{command} --help")).text();
         let (common, all) = (options(&short), options(&long));
