@@ -18,7 +18,7 @@ def integer(value: Any, name: str, low: int, high: int = _MAX_INTEGER) -> int:
     # Ints are not converted: torch.compile replaces some by symbols.
     if not isinstance(value, int) or isinstance(value, bool):
         try:
-            value = operator.index(None if isinstance(value, bool) else value)
+            value = operator.index(None if isinstance(value, bool) else value)  # type: ignore[arg-type]
         except TypeError:
             text = f"{name} must be an integer, not {value!r} ({type(value).__name__})"
             raise TypeError(text) from None
@@ -81,7 +81,7 @@ def number(value: Any, name: str) -> float:
     converted = value
     if not isinstance(value, float):
         try:
-            converted = float(None if isinstance(value, bool) else value)
+            converted = float("" if isinstance(value, bool) else value)
         except (TypeError, ValueError):
             text = f"{name} must be a number, not {value!r} ({type(value).__name__})"
             raise TypeError(text) from None

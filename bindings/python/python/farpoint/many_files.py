@@ -320,7 +320,7 @@ def _sample_with_retries(batch: open_batch, file: PendingFile, worker: Any, stop
             error = f"{path}: took longer than {answer.seconds:g} s, the time limit; its process was killed"
             batch.fail(number, answer.seconds, error)
             return True
-        failed = batch.finish(number, answer.line) if answer.line else None
+        failed: bool | None = batch.finish(number, answer.line) if answer.line else None
         if failed is not None:
             return failed
         if not batch.killed(number):
