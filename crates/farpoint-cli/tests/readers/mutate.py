@@ -193,8 +193,8 @@ def differences(path, extension, array):
         return [f"{len(array)} rows, and {len(theirs['x'])} by others"]
     # A pose turns a row with a huge coordinate with the last bits of that.
     size = np.abs([np.asarray(theirs[a], np.float64) for a in "xyz"]).max(axis=0)
-    shared = [name for name in ours if name in theirs]
-    return [name for name in shared if not same(ours[name], theirs[name], 1e-9 * (1 + size))]
+    near = {name: 1e-9 * (1 + size) if name in "xyz" else 1e-9 for name in ours if name in theirs}
+    return [name for name in near if not same(ours[name], theirs[name], near[name])]
 
 
 def same(ours, theirs, tolerance):
@@ -281,13 +281,17 @@ def of_counts(done, info, seed):
         yield f"info: {stated} points, which convert refuses: {done.text.strip()[-200:]}"
 
 
+def lowered(columns):
+    return {name.lower(): columns[name] for name in columns}
+
+
 def of_ways(results):
     """Ways of reading that disagree; `convert` alone keeps rows that are not finite."""
     all_rows = results["convert"]
     if all_rows.status == 0:
         expected = readers.of_array(all_rows.array())
         finite = np.isfinite(expected.xyz).all(axis=1)
-        expected = {name: column[finite] for name, column in expected.columns.items()}
+        expected = lowered({name: column[finite] for name, column in expected.columns.items()})
     for way in ["sample", "spool", "merge"]:
         done = results[way]
         if done.status and all_rows.status == 0 and finite.any():
@@ -295,7 +299,8 @@ def of_ways(results):
         elif done.status == 0 and all_rows.status:
             yield f"{way}: reads what convert refuses: {all_rows.text.strip()[-200:]}"
         elif done.status == 0:
-            found = readers.of_array(done.array()).columns
+            # Merging spells names of colors alike.
+            found = lowered(readers.of_array(done.array()).columns)
             if list(found) != list(expected):
                 yield f"{way}: columns {list(found)}, and {list(expected)} by convert"
             elif wrong := [name for name in found if found[name].tobytes() != expected[name].tobytes()]:

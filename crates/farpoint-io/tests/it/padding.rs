@@ -381,8 +381,8 @@ fn rows_of_nuscenes_have_five_values() {
             5,
             &[intensity, ring, "raw float32 has no place for column_4, column_5, column_6"],
         ),
-        (5, "o.bin", 5, &["--columns 5"]),
-        (3, "o.bin", 3, &["--columns 3"]),
+        (5, "o.bin", 5, &["`columns=5`"]),
+        (3, "o.bin", 3, &["`columns=3`"]),
     ] {
         let bytes = rows(columns);
         let cloud = read_bytes(&bytes, "a.bin", &ReadOptions::default().columns(columns)).unwrap();
