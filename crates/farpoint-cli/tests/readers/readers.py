@@ -58,7 +58,7 @@ def offset_of(comments):
 def read_pcd(path):
     cloud = PointCloud.from_path(path)
     assert cloud.metadata.height == 1 and cloud.metadata.width == cloud.metadata.points
-    assert set(cloud.counts) == {1}
+    assert set(cloud.counts) == {1} and len(cloud.fields) == len(cloud.metadata.size)
     columns = {name: cloud.pc_data[name] for name in cloud.fields}
     for packed in {"rgb", "rgba"} & set(columns):
         columns.update(zip(["red", "green", "blue"], PointCloud.decode_rgb(columns[packed]).T))

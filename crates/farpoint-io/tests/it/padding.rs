@@ -243,6 +243,54 @@ fn npy_fields_without_a_name_are_padding() {
     assert!(text.starts_with("# x y z ring own_0 own_1\n"), "{text}");
 }
 
+#[test]
+fn npy_that_numpy_refuses_is_refused() {
+    let of = |field: &str| {
+        let descr = format!("[('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('a', '|u1'){field}]");
+        npy(&descr, "(2,)", "False", &[0; 64])
+    };
+    assert_eq!(both(&of(", ('b', '<u4'), ('', '|V1'), ('', '|V1')"), "a.npy").len(), 2);
+    for (bytes, says) in [
+        (of(", ('b', '|u0')"), "'b' does not have a simple type"),
+        (of(", ('b', '<i3')"), "'b' does not have a simple type"),
+        (of(", ('b', '<f3')"), "'b' does not have a simple type"),
+        (of(", ('b', '<c3')"), "'b' does not have a simple type"),
+        (of(", ('b', '|b2')"), "'b' does not have a simple type"),
+        (of(", ('a', '|u1')"), "two fields have the name 'a'"),
+        (of(", ('x', '<f4')"), "two fields have the name 'x'"),
+    ] {
+        let error = read_bytes(&bytes, "a.npy", &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn unknown_versions_are_refused() {
+    for (format, at, versions) in [
+        (Format::Ply, 32, &["9.0", "1.7", "0.9"][..]),
+        (Format::Pcd, 51, &["9.9", "0.8", "1.7"]),
+        (Format::Npy, 6, &["\0\0", "\x04\0", "\x01\x07"]),
+        (Format::Las, 24, &["\x01\x06", "\x02\0", "\0\x04"]),
+        (Format::Laz, 24, &["\x01\x06", "\x02\0", "\0\x04"]),
+    ] {
+        for version in versions {
+            let mut bytes = encoded(format, None);
+            bytes[at..at + version.len()].copy_from_slice(version.as_bytes());
+            let name = format!("a.{}", format.extensions()[0]);
+            let error = read_bytes(&bytes, &name, &ReadOptions::default()).unwrap_err();
+            assert!(error.to_string().contains("version "), "{name} {version:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn names_that_occur_twice_are_named() {
+    let cloud = both(b"x,y,z,a,x,a,a\n1,2,3,4,5,6,7\n", "a.csv");
+    assert_eq!(names(&cloud), ["x", "y", "z", "a", "x_2", "a_2", "a_3"]);
+    assert_eq!(cloud.warnings(), ["a second column 'x' becomes 'x_2', and 2 more likewise"]);
+    assert_eq!(both(b"x,y,z,a,,\n1,2,3,4,5,6\n", "a.csv").warnings(), [""; 0]);
+}
+
 /// Files with this name for a column, `#` where it stands.
 fn named(name: &str) -> Vec<(&'static str, Vec<u8>)> {
     let csv = "x,y,z,#\n1,2,3,4\n5,6,7,8\n".replace('#', name);
@@ -333,8 +381,8 @@ fn rows_of_nuscenes_have_five_values() {
             5,
             &[intensity, ring, "raw float32 has no place for column_4, column_5, column_6"],
         ),
-        (5, "o.bin", 5, &["--columns 5"]),
-        (3, "o.bin", 3, &["--columns 3"]),
+        (5, "o.bin", 5, &["`columns=5`"]),
+        (3, "o.bin", 3, &["`columns=3`"]),
     ] {
         let bytes = rows(columns);
         let cloud = read_bytes(&bytes, "a.bin", &ReadOptions::default().columns(columns)).unwrap();

@@ -29,6 +29,7 @@ use crate::cloud::table::{Dimension, Store, Table};
 use crate::error::{ParseError, Place};
 use crate::format::Format;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// A header with the offset of the values.
 struct Parsed {
@@ -139,7 +140,11 @@ fn shape_words(shape: &[usize]) -> String {
 /// Reads the header.
 fn parse(bytes: &[u8]) -> Result<Parsed, ParseError> {
     let cut = || ParseError::truncated("the header is truncated").at(Place::Byte(bytes.len()));
-    let version = *bytes.get(6).ok_or_else(cut)?;
+    let (version, minor) = (*bytes.get(6).ok_or_else(cut)?, *bytes.get(7).ok_or_else(cut)?);
+    if bytes.starts_with(MAGIC) && !matches!((version, minor), (1..=3, 0)) {
+        let what = format!("version {version}.{minor} of NPY is unknown");
+        return Err(ParseError::new(what).at(Place::Byte(6)).fix("save it with NumPy again"));
+    }
     let length = match version {
         1 => bytes.get(8..10).map(|b| (10, usize::from(u16::from_le_bytes([b[0], b[1]])))),
         _ => bytes.get(8..12).map(|b| (12, u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)),
@@ -195,6 +200,16 @@ fn scalar(kind: &TypeStr) -> Option<NumberType> {
         (b'f', 8) => NumberType::F64,
         _ => return None,
     })
+}
+
+/// Returns whether NumPy has numbers of this size, which other software would refuse in a copy.
+fn exists(kind: &TypeStr) -> bool {
+    match kind.kind {
+        b'i' | b'u' | b'b' => scalar(kind).is_some(),
+        b'f' => matches!(kind.size, 2 | 4 | 8 | 12 | 16),
+        b'c' => matches!(kind.size, 8 | 16 | 24 | 32),
+        _ => true,
+    }
 }
 
 /// Reads a (points, columns) array of one type.
@@ -285,12 +300,17 @@ fn structured(
         return Err(ParseError::new(what).fix("save it flat, one record a point"));
     };
     let mut dimensions: Vec<Dimension> = Vec::new();
-    let (mut at, mut orders) = (0usize, Vec::new());
+    let (mut at, mut orders, mut names) = (0usize, Vec::new(), HashSet::new());
     for field in fields {
         let unsupported = || {
             ParseError::new(format!("field '{}' does not have a simple type", field.name)).fix(FIX)
         };
-        let (kind, count) = flat(&field.dtype).ok_or_else(unsupported)?;
+        if !field.name.is_empty() && !names.insert(&field.name) {
+            let what = format!("two fields have the name '{}'", field.name);
+            return Err(ParseError::new(what).fix("rename one"));
+        }
+        let (kind, count) =
+            flat(&field.dtype).filter(|(kind, _)| exists(kind)).ok_or_else(unsupported)?;
         let size = kind.bytes().ok_or_else(unsupported)?;
         orders.extend(kind.big_endian.filter(|_| size > 1));
         let (scalar, each) = match scalar(&kind) {

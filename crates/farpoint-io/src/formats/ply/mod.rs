@@ -160,6 +160,10 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, ParseError> {
     let parsed = Parser::<DefaultElement>::new()
         .read_header(&mut Reader::new(text.as_bytes()))
         .map_err(|e| header_error(&e, &lines))?;
+    if (parsed.version.major, parsed.version.minor) != (1, 0) {
+        let what = format!("version {} of PLY is unknown", parsed.version);
+        return Err(ParseError::new(what).fix("only 1.0 is defined: save it as that"));
+    }
     let ascii = parsed.encoding == PlyEncoding::Ascii;
     let mut elements = Vec::new();
     for (_, e) in &parsed.elements {

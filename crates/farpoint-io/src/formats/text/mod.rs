@@ -88,14 +88,28 @@ fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
         _ => format!("text, {} columns", head.columns),
     };
     let units = head.names.as_ref().map_or([None; 3], |names| names::units(names, &head.axes));
+    let renamed = renamed(&head, &table.dimensions);
     let header = Header::Text(head.header);
     let mut cloud = Cloud::from_table(Format::Text, description, coordinates, table, header);
+    cloud.warnings.extend(renamed);
     cloud.unit = units[0].filter(|_| units[0] == units[1]);
     cloud.warnings.extend(degrees::mixed(units));
     if head.axes.degrees {
         cloud.warnings.push(degrees::WARNING.into());
     }
     cloud
+}
+
+/// Returns a warning if the header has a name twice, also that of an axis.
+fn renamed(head: &Head, dimensions: &[Dimension]) -> Option<String> {
+    let names = head.names.iter().flatten().zip(dimensions);
+    let mut other = names.filter(|(name, d)| !name.is_empty() && **name != d.name);
+    let (name, dimension) = other.next()?;
+    let more = match other.count() {
+        0 => String::new(),
+        count => format!(", and {count} more likewise"),
+    };
+    Some(format!("a second column '{name}' becomes '{}'{more}", dimension.name))
 }
 
 /// Returns the ranges of lines that are points, without their line ends.
