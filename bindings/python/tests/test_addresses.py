@@ -128,7 +128,7 @@ def test_good_rows():
     for options in (dict(count=5), dict(ratio=0.5), dict(spacing=0.4), dict(count=5, start=[2, 3, 4]),
                     dict(count=30, lengths=[40, 20, 10]), dict(ratio=0.5, seed=3)):
         request = Sampling(**{
-            **dict(count=None, ratio=None, spacing=None, start=0, lengths=None, algorithm="auto",
+            **dict(count=None, ratio=None, spacing=None, start=None, lengths=None, algorithm="auto",
                    seed=None, threads=None, out=None, distances=True, skip_non_finite=True, progress=False),
             **options,
         })
@@ -136,6 +136,8 @@ def test_good_rows():
         expected = farpoint.sample(points, non_finite="skip", return_distances=True, **options)
         assert torch.equal(actual[0], expected.indices), options
         torch.testing.assert_close(actual[1], expected.distances)
+    with pytest.raises(ValueError, match="start index 0 names a row with NaN"):
+        torch_sampling._sample_finite_rows(points, request._replace(start=0, seed=None))
 
 
 GRIDS = torch.from_numpy(np.stack([grid(4), grid(4)]))

@@ -191,8 +191,8 @@ def sample(
     deadline : float, optional
         Seconds after which the samples chosen so far are returned: fewer than requested, at least the start (0 or less:
         the start alone), the beginning of the complete result, with their covering radius. The copy of the points comes
-        first; a LiDAR turn of 120,000 points takes up to 2 ms longer. For one cloud on the CPU, without ``out``,
-        whose size would depend on the time.
+        first; a LiDAR turn of 120,000 points takes up to 2 ms of computing longer, and on a busy machine the time in which
+        others have the cores. For one cloud on the CPU, without ``out``, whose size would depend on the time.
     progress : bool, optional
         Show a progress bar (tqdm's, if installed). For one cloud on the CPU.
 

@@ -130,9 +130,10 @@ impl Sampler {
     /// radius, and [`Sample::complete`](crate::Sample::complete) false. There is at least the start. For single clouds on the
     /// CPU.
     ///
-    /// The clock is looked at once the points are copied, and from then on in every stage; a turn of 120,000 points takes
-    /// up to 2 ms of computing more than the deadline, to which a busy machine adds what other work has of the cores.
-    /// On targets without a clock a deadline never passes.
+    /// The clock is looked at once the points are copied, and from then on in every stage. A turn of 120,000 points takes
+    /// up to 2 ms of computing more than the deadline (99 % of measured calls on one thread: 1.2 ms on a free core, 1.3 ms
+    /// beside other work), to which a busy machine adds the time in which others have the core. On targets without a clock
+    /// a deadline never passes.
     ///
     /// ```
     /// use farpoint::Sampler;

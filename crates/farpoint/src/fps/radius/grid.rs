@@ -22,6 +22,9 @@ pub(in crate::fps) const MAX_VOXELS: u32 = 1024;
 /// minimum is flat: half or twice as many voxels cost at most a third more time.
 const ACTIVE: f64 = 2.5;
 
+/// Points whose voxels are found between two checks of the team: some 20 us.
+const POINTS_A_CHECK: usize = 1 << 13;
+
 /// The grid. A voxel's id counts x fastest.
 pub(super) struct Grid {
     low: [f64; 3],
@@ -48,23 +51,24 @@ impl Grid {
     /// one of `nvox * nvox`, as rooms and objects do; its number of active voxels shows how
     /// much finer or coarser a grid the surface needs (far finer for a LiDAR turn, whose box is
     /// mostly empty).
-    pub(super) fn chosen<T: Scalar>(cloud: &WorkingCopy<T>) -> Self {
+    pub(super) fn chosen<T: Scalar>(cloud: &WorkingCopy<T>, team: &Team) -> Self {
         let target = ACTIVE * (cloud.len as f64).sqrt();
         let guess = (target / 3.0).sqrt();
         let grid = Self::new(cloud, (guess.round() as u32).clamp(1, MAX_VOXELS));
-        let better = f64::from(grid.nvox) * (target / grid.active(cloud) as f64).sqrt();
+        let better = f64::from(grid.nvox) * (target / grid.active(cloud, team) as f64).sqrt();
         Self::new(cloud, (better.round() as u32).clamp(1, MAX_VOXELS))
     }
 
     /// Counts the active voxels. Takes `nvox^3` bytes.
-    fn active<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> usize {
+    fn active<T: Scalar>(&self, cloud: &WorkingCopy<T>, team: &Team) -> usize {
         let mut active = memory::zeros((self.nvox as usize).pow(3));
-        self.ids(cloud).for_each(|id| active[id as usize] = true);
+        self.ids(cloud, team).for_each(|id| active[id as usize] = true);
+        team.check();
         active.into_iter().filter(|&active| active).count()
     }
 
-    /// Returns the voxel of every point (eq. 8).
-    fn ids<T: Scalar>(&self, cloud: &WorkingCopy<T>) -> impl Iterator<Item = u32> {
+    /// Returns the voxel of every point (eq. 8), with checks of the team between some of them.
+    fn ids<T: Scalar>(&self, cloud: &WorkingCopy<T>, team: &Team) -> impl Iterator<Item = u32> {
         let scale = 1.0 / self.side;
         // NaN (no extent: 0 / 0) becomes 0 and larger values the last voxel.
         let cell = move |axis: usize, point: usize| {
@@ -72,6 +76,9 @@ impl Grid {
             ((offset * scale) as u32).min(self.nvox - 1)
         };
         (0..cloud.len).map(move |point| {
+            if point % POINTS_A_CHECK == 0 {
+                team.check();
+            }
             let [x, y, z] = [cell(0, point), cell(1, point), cell(2, point)];
             (z * self.nvox + y) * self.nvox + x
         })
@@ -84,7 +91,7 @@ impl Grid {
         team: &Team,
     ) -> Buffer<u64> {
         let mut keys: Vec<u64> = memory::collected(
-            self.ids(cloud).zip(0..).map(|(id, point)| u64::from(id) << 32 | point),
+            self.ids(cloud, team).zip(0..).map(|(id, point)| u64::from(id) << 32 | point),
         );
         sort_all(team, &mut keys)
     }

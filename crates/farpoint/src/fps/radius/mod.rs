@@ -43,7 +43,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let team = Team::single();
     let mut voxels = selection.build(&team, |_| {
         let grid = match options.nvox {
-            None => Grid::chosen(cloud),
+            None => Grid::chosen(cloud, &team),
             Some(nvox) => Grid::new(cloud, nvox),
         };
         Voxels::new(cloud, &grid, &team)
