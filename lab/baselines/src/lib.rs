@@ -13,6 +13,7 @@ mod method;
 mod morton;
 mod npdu;
 mod quick;
+mod run;
 
 pub use c::{Request, farpoint_baselines_error, farpoint_baselines_sample};
 pub use cpu::sample;

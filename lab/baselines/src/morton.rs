@@ -4,7 +4,7 @@
 //! code of their cell and then by index; sample `i` of M is at position `floor(i N / M)`, so that
 //! the steps run over the whole curve. O(points log points).
 
-use crate::cpu::Run;
+use crate::run::Run;
 use farpoint::Scalar;
 use rayon::prelude::*;
 

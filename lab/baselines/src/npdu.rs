@@ -6,8 +6,8 @@
 //! tree of block maxima, so that a sample costs its window and not a pass over the cloud: O(N + M
 //! w). Distances are the crate's, ties go to the lowest index.
 
-use crate::cpu::Run;
 use crate::maxima::Maxima;
+use crate::run::Run;
 use crate::{Order, morton};
 use anyhow::Result;
 use farpoint::{Axes, Index, Scalar, Searcher, Statistics};

@@ -4,8 +4,8 @@
 //! level's radius: samples look through a grid no farther than that. As radii fall, whatever is
 //! below the next radius is known too, so that levels go on from each other's distances.
 
-use crate::cpu::{Run, squared};
 use crate::maxima::Maxima;
+use crate::run::{Run, squared};
 use anyhow::Result;
 use farpoint::backend::{Cells, Grid};
 use farpoint::{Axes, Matcher, Scalar, Statistics};

@@ -25,7 +25,7 @@ mod network;
 pub use curve::{INPUTS, OUTPUTS, fitted, inputs, predicted};
 pub use network::Network;
 
-use crate::cpu::Run;
+use crate::run::Run;
 use crate::{Estimator, First, quick};
 use anyhow::Result;
 use farpoint::{Axes, Sampler, Scalar, Start};

@@ -21,7 +21,7 @@
 mod buckets;
 mod step;
 
-use crate::cpu::Run;
+use crate::run::Run;
 use buckets::Buckets;
 use farpoint::backend::vectorize;
 use farpoint::{Level, Scalar};
