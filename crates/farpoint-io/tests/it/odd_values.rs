@@ -342,7 +342,7 @@ fn counts_that_are_wrong_say_in_which_direction() {
             "2\n1 2 3\n4 5 6\n7 8 9\n",
             "a.pts",
             "declares 2 points, the file has 3",
-            "correct the number",
+            "correct that number",
         ),
         ("4\n1 2 3\n4 5 6\n7 8 9\n", "a.pts", "declares 4 points, the file has 3", "truncated"),
         (

@@ -152,12 +152,14 @@ fn matrices_of_ptx_without_a_rotation_are_named() {
         ("0.001 0 0 0\n0 0.001 0 0\n0 0 0.001 0\n", [10.001, 10.002, 10.003], false),
         ("0 0 0 0\n0 0 0 0\n0 0 0 0\n", [11.0, 12.0, 13.0], true),
         ("1 0 0 0\n0 1 0 0\n0 0 0 0\n", [11.0, 12.0, 13.0], true),
-        ("nan 0 0 0\n0 1 0 0\n0 0 1 0\n", [11.0, 12.0, 13.0], true),
     ] {
         let cloud = open(scan(&format!("{rotation}10 10 10 1\n")).as_bytes(), "a.ptx");
         near(&points(&cloud), &[expected]);
         assert_eq!(cloud.warnings().len(), usize::from(warned), "{:?}", cloud.warnings());
     }
+    let bytes = scan("nan 0 0 0\n0 1 0 0\n0 0 1 0\n10 10 10 1\n");
+    let error = read_bytes(bytes.as_bytes(), "a.ptx", &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("line 7: the head of a scan has 4 numbers"), "{error}");
 }
 
 #[test]
