@@ -97,10 +97,11 @@ impl<T: Stored> SearchResult<T> {
 
     /// Writes the arrays, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::Places(found) => places(path, found)?,
             Self::Ragged(found) => ragged(path, found)?,
-        })
+        }
+        Ok(())
     }
 }
 

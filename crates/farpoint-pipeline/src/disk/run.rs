@@ -211,7 +211,7 @@ impl Work<'_> {
         let corner = bounds.filter(|_| rows.narrow).map(|bounds| bounds[0]);
         notify(observer, Event::Surveyed { resumed, rows: reader.len(), bad, zeros, corner })?;
         let points = seen.points();
-        if points == 0 && reader.len() > 0 && reader.filter().is_empty() {
+        if points == 0 && !reader.is_empty() && reader.filter().is_empty() {
             return Err(none_usable(reader.name(), reader.len() as usize).into());
         }
         let limit = self.amount(points).limit(points as usize)?;

@@ -108,3 +108,19 @@ impl Grid {
         T::from_f64(3f64.sqrt() / 2.0 * self.side)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NonFinite;
+    use std::cell::Cell;
+
+    #[test]
+    fn the_team_is_checked_while_the_grid_is_chosen() {
+        let points: Vec<_> = (0..10 * POINTS_A_CHECK).map(|k| [k as f32, 0.0, 0.0]).collect();
+        let cloud = WorkingCopy::new(&points, NonFinite::Error, 1).unwrap();
+        let (team, checks) = (Team::single(), Cell::new(0));
+        team.between_tasks(&|| checks.set(checks.get() + 1), || Grid::chosen(&cloud, &team));
+        assert!(checks.get() >= 10, "{} checks", checks.get());
+    }
+}
