@@ -39,7 +39,7 @@ pub(crate) fn by_name<T: Copy>(
     name: &str,
 ) -> Result<T, ParseError> {
     all.iter().copied().find(|&one| name_of(one) == name).ok_or_else(|| {
-        if MOVED.contains(&name) {
+        if MOVED.contains(&name) && ["algorithm", "approximate sampler"].contains(&what) {
             let text = format!("'{name}' is now in the repository's laboratory: lab/baselines");
             return ParseError { text, is_moved: true };
         }

@@ -143,7 +143,7 @@ fn every_format() {
     ];
     for (name, cloud, options, out) in files {
         let path = save(folder.path(), name, cloud, options);
-        compare(folder.path(), &path, Amount::Ratio(0.25), &Start::Index(0), out);
+        compare(folder.path(), &path, Amount::Ratio(0.25), &Start::First, out);
     }
 }
 
@@ -151,7 +151,7 @@ fn every_format() {
 fn amounts_and_starts() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.ply", &room(9_000, true), &WriteOptions::default());
-    let first = Start::Index(0);
+    let first = Start::First;
     for amount in [
         Amount::Count(0),
         Amount::Count(1),
@@ -222,8 +222,8 @@ fn awkward_clouds() {
     for (k, points) in [lattice, line, same, one, dense.collect()].into_iter().enumerate() {
         let cloud = Cloud::new(Coordinates::F32(points));
         let path = save(folder.path(), &format!("{k}.npy"), &cloud, &WriteOptions::default());
-        compare(folder.path(), &path, Amount::Ratio(0.3), &Start::Index(0), "o.npy");
-        compare(folder.path(), &path, Amount::Ratio(1.0), &Start::Index(0), "o.npy");
+        compare(folder.path(), &path, Amount::Ratio(0.3), &Start::First, "o.npy");
+        compare(folder.path(), &path, Amount::Ratio(1.0), &Start::First, "o.npy");
     }
 }
 
@@ -231,7 +231,7 @@ fn awkward_clouds() {
 fn what_the_cloud_does_not_have_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.ply", &room(5_000, true), &WriteOptions::default());
-    let first = Start::Index(0);
+    let first = Start::First;
     for (amount, start, words) in [
         (Amount::Count(6_000), first.clone(), "6000"),
         (Amount::Ratio(1.5), first.clone(), "1.5"),
@@ -255,7 +255,7 @@ fn stopped_after_any_band_and_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.laz", &room(8_000, false), &WriteOptions::default());
     let spool = folder.path().join("spool");
-    let job = small(Amount::Ratio(0.25), &Start::Index(0));
+    let job = small(Amount::Ratio(0.25), &Start::First);
     let (_, expected, _) = through_the_disk(folder.path(), &path, &job, "once.laz").unwrap();
     let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
     let (out, options) = (folder.path().join("o.laz"), WriteOptions::default());
@@ -329,7 +329,7 @@ fn a_spool_of_other_options_or_damaged_while_reading_is_not_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.ply", &room(3_000, false), &WriteOptions::default());
     let reader = Reader::open(&path, &ReadOptions::default(), None).unwrap();
-    let (spool, start) = (folder.path().join("spool"), Start::Index(0));
+    let (spool, start) = (folder.path().join("spool"), Start::First);
     let run = |amount, resume, stops| {
         let job = small(amount, &start).spool(spool.clone()).resume(resume);
         sample(&reader, &job, &Outputs::default(), &mut |event| {

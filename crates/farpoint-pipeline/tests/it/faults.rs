@@ -116,10 +116,9 @@ fn another_input_or_job_is_refused() {
     let place = Place::new();
     let error = place.after(|_| save(place.folder.path(), 6_000, 4));
     unusable(&error, "spool", &["before the input changed"]);
-    unusable(&place.run(&place.job, usize::MAX).unwrap_err(), "spool", &["`resume`"]);
+    unusable(&place.run(&place.job, usize::MAX).unwrap_err(), "spool", &["`resume=True`"]);
     let place = Place::new();
     place.after(|spool| {
-        fs::remove_file(spool.join("lock")).unwrap();
         fs::write(spool.join("points"), b"").unwrap();
     });
     let mut other = place.job.clone().resume(true);
@@ -138,9 +137,9 @@ fn a_folder_of_others_or_in_use_is_refused() {
     fs::write(place.path("spool").join("letter.txt"), b"dear").unwrap();
     unusable(&place.run(&place.job, usize::MAX).unwrap_err(), "spool", &["empty"]);
     fs::remove_file(place.path("spool").join("letter.txt")).unwrap();
-    let mut options = File::options();
-    let options = options.create(true).truncate(false).write(true);
-    let lock = options.open(place.path("spool").join("lock")).unwrap();
+    let path = place.path("spool").join("lock");
+    fs::write(&path, b"farpoint spool\n").unwrap();
+    let lock = File::options().write(true).open(path).unwrap();
     lock.lock().unwrap();
     unusable(&place.run(&place.job, usize::MAX).unwrap_err(), "spool", &["another run"]);
     drop(lock);
@@ -152,7 +151,7 @@ fn a_folder_of_others_or_in_use_is_refused() {
 fn a_full_disk_is_said() {
     let place = Place::new();
     fs::create_dir(place.path("spool")).unwrap();
-    fs::write(place.path("spool").join("lock"), b"").unwrap();
+    fs::write(place.path("spool").join("lock"), b"farpoint spool\n").unwrap();
     // A device that is always full.
     std::os::unix::fs::symlink("/dev/full", place.path("spool").join("log")).unwrap();
     if !Path::new("/dev/full").exists() {

@@ -149,7 +149,7 @@ fn skipped_subfolders_are_noted() {
         let notes = all(name, recursive, out);
         assert_eq!(notes.len(), usize::from(skipped.is_some()), "{name} {notes:?}");
         let words = |text: &String| {
-            text.contains(skipped.unwrap_or_default()) && text.contains("--recursive")
+            text.contains(skipped.unwrap_or_default()) && text.contains("`recursive=True`")
         };
         assert!(notes.iter().all(words), "{name} {notes:?}");
     }
