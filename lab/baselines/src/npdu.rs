@@ -120,7 +120,7 @@ fn among_neighbors<T: Scalar>(run: &mut Run<'_, T>, window: usize) -> Result<Vec
         for (&point, &new) in near.indices(0).iter().zip(near.raw_distances(0)) {
             if new < state.maxima.value(point as usize) {
                 state.maxima.set(point as usize, new);
-                touched.push(point as u32);
+                touched.push(point);
             }
         }
         run.statistics.distance_evaluations += near.indices(0).len() as u64;
