@@ -220,7 +220,7 @@ def test_non_finite_rows(cuda):
     for options in (dict(count=50), dict(ratio=0.5), dict(spacing=0.3), dict(count=5, start=[8, 9])):
         result = farpoint.sample(on_gpu, non_finite="skip", **options)
         same(result, farpoint.sample(points, non_finite="skip", **options))
-    with pytest.raises(ValueError, match="start row has NaN"):
+    with pytest.raises(ValueError, match="start index 7 names a row with NaN"):
         farpoint.sample(on_gpu, 5, start=7, non_finite="skip")
 
 
