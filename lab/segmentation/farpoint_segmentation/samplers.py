@@ -143,8 +143,8 @@ class Sampler:
 
     def _chosen(self, points: Tensor, count: int, level: int) -> Tensor:
         if self.method.partition(":")[0] in _BASELINES:
-            options = ",".join(f"{name}={value}" for name, value in self.options.items())
-            return baselines.sample(points, count, f"{self.method}:{options}" if options else self.method)
+            text = ",".join(f"{name}={value}" for name, value in self.options.items())
+            return baselines.sample(points, count, f"{self.method}:{text}" if text else self.method)
         if self.method not in _APPROXIMATE:
             return farpoint.sample(points, count, algorithm=self.method)
         options = dict(self.options)
