@@ -29,6 +29,7 @@ const SOURCES: [&str; 13] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "lab/records",
+    "lab/baselines/README.md",
     "lab/segmentation/README.md",
     "lab/segmentation/prediction.png",
     "lab/segmentation/scenes.png",

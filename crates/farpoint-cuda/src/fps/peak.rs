@@ -235,7 +235,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 /// Queues the completion of results that already have some samples; starts are ignored.
 ///
 /// # Safety
-/// Same as [`enqueue`]; `known` must be as [`Known`] says when the kernel reads it.
+/// Same as `enqueue`; `known` must be as [`Known`] says when the kernel reads it.
 pub unsafe fn fill<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
