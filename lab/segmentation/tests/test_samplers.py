@@ -62,7 +62,7 @@ def test_levels_are_prefixes_of_an_exact_sample(cloud):
         # The same levels, each sampled by itself.
         finer, chooser = cloud, samplers.parse(name)
         for level, found in enumerate(once, 1):
-            rows = chooser._at(level)._chosen(finer, finer.shape[1] // 4, level, None)
+            rows = chooser._at(level)._chosen(finer, finer.shape[1] // 4, level)
             assert torch.equal(found.samples, rows), (name, level)
             finer = farpoint.gather(finer, rows)
             assert torch.equal(found.points, finer), (name, level)
