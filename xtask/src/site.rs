@@ -20,7 +20,7 @@ const PYTHON: &str = "bindings/python/python";
 const SEGMENTATION: &str = "lab/segmentation";
 
 /// Copied files and folders, each to the same place.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     "README.md",
     "ARCHITECTURE.md",
     "BENCHMARKS.md",
