@@ -47,13 +47,13 @@ inline int run_all() {
     return tests().empty() ? 1 : 0;
 }
 
-/// Whether a text has none of the words of C.
+/// Returns whether a text has none of the words of C.
 inline bool speaks_cpp(const std::string& text) {
     const auto has = [&text](const char* word) { return text.find(word) != std::string::npos; };
     return !has("FARPOINT_") && !has("farpoint_") && !has("NULL");
 }
 
-/// Whether `what` throws an error of this code whose text contains `part`, and no words of C.
+/// Returns whether `what` throws an error of this code whose text contains `part`, and no words of C.
 template <typename What>
 bool throws(farpoint::ErrorCode code, const std::string& part, What&& what) {
     try {

@@ -27,7 +27,7 @@ pub use object::object;
 pub use plain::{clusters, cube, duplicated, equal, lattice, line, sphere};
 pub use room::room;
 
-/// What the scenes of the repository's lab/scenes are built of; not for others, and it can change at any time.
+/// Building blocks of the scenes in lab/scenes; not part of the public interface, and may change at any time.
 #[doc(hidden)]
 pub mod parts {
     pub use crate::lidar::{Scene, Sensor};

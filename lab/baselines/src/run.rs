@@ -1,4 +1,4 @@
-//! What all methods start from.
+//! Input and counters of all methods.
 
 use farpoint::backend::PreparedCloud;
 use farpoint::{Scalar, Statistics};

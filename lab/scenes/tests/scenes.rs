@@ -1,4 +1,4 @@
-//! What scenes consist of, and that their bits do not change.
+//! Contents of scenes, and their bits, which do not change.
 
 use farpoint_scenes::{Labeled, Paint, Sensor, Setting, UNLABELED, suburb};
 

@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(totals.iter().map(|one| one.all.files.len()).collect::<Vec<_>>(), [2, 1]);
     }
 
-    /// What is kept of many files has a limit, and stays right.
+    /// Cells kept of many files have a limit, and totals stay right.
     #[test]
     fn many_cells_are_joined() {
         let mut all: Vec<Density> =

@@ -130,7 +130,7 @@ fn tables_of_files() {
     assert!(folder.ok("info c.csv").text().contains("minimum        0.1  2  3\n"));
 }
 
-/// What can't be one map is named.
+/// Files that cannot share a map are named.
 #[test]
 fn other_systems_have_no_total() {
     let folder = Folder::new();

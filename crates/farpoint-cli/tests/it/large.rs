@@ -290,7 +290,7 @@ fn killed_at_any_time_and_resumed() {
     assert!(folder.read("out.laz") == folder.read("memory.laz"));
 }
 
-/// Where no row can be used, an error; where a filter leaves none, a warning, and an error if a number is requested.
+/// No usable row is an error; a filter that leaves none gives a warning, and an error if a number is requested.
 #[test]
 fn no_row_is_the_same_in_memory_and_through_the_disk() {
     let folder = Folder::new();

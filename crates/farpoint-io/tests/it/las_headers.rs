@@ -65,7 +65,7 @@ fn as_format(bytes: &[u8], format: Format) -> Vec<u8> {
     written(&whole(bytes).unwrap(), WriteOptions::default().format(format)).0
 }
 
-/// What a reader finds: description and fields, of which a merged cloud has fewer; number of points; points.
+/// Findings of a reader: description and fields, of which a merged cloud has fewer; number of points; points.
 type Seen = (Option<(String, Vec<Field>)>, u64, Option<Vec<[f64; 3]>>);
 
 /// Returns what each reader finds, or its message without the name of the file.

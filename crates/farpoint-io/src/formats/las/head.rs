@@ -28,7 +28,7 @@ pub(super) struct Head {
     /// Number of points: the file has as many, as far as it shows before they are decompressed.
     pub(super) count: u64,
     pub(super) points: Points,
-    /// Whether a record after the points was too large to be read.
+    /// True if a record after the points was too large to be read.
     pub(super) skipped: bool,
     pub(super) warnings: Vec<String>,
 }
